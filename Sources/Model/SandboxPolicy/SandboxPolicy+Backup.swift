@@ -20,6 +20,18 @@ extension SandboxPolicy {
         return PurgeableDirectory.allCases.map(\.path).first { path.starts(with: $0) }?.count
     }
 
+    /// The places of a home that are never in a backup: for each, ``neverInBackup(_:bundle:)`` is the number of its
+    /// names.
+    ///
+    /// - Parameter groups: the identifiers of the app's groups.
+    public static func placesNeverInBackup(
+        bundle: FileName, groups: [FileName], hasICloud: Bool
+    ) -> [[FileName]] {
+        [[bundle], [HomeLayout.metadata]] + (hasICloud ? [[HomeLayout.iCloud]] : [])
+            + PurgeableDirectory.allCases.map(\.path)
+            + groups.flatMap { group in PurgeableDirectory.ofGroup.map { [HomeLayout.groups, group] + $0.path } }
+    }
+
     /// Whether a place of a data container, as the host has it, is never in a backup, with all that is in it. At the
     /// top only the directories of apps are backed up, and nothing of the system's, such as an update under way.
     public static func isNeverInBackup(inData path: [FileName]) -> Bool {

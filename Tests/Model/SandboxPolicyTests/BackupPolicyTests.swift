@@ -16,6 +16,21 @@ struct BackupPolicyTests {
         return String(decoding: inclusion.attributeValue, as: UTF8.self)
     }
 
+    @Test("The places that a list names are those by which a path is judged")
+    func places() {
+        let places = SandboxPolicy.placesNeverInBackup(bundle: "Notes.app", groups: ["group.a"], hasICloud: true)
+        for place in places {
+            #expect(SandboxPolicy.neverInBackup(place, bundle: "Notes.app") == place.count)
+        }
+        #expect(
+            Set(places.map(\.text)) == [
+                "Notes.app", ".com.apple.mobile_container_manager.metadata.plist", "iCloud", "Library/Caches", "tmp",
+                "Groups/group.a/Library/Caches",
+            ])
+        let fewer = SandboxPolicy.placesNeverInBackup(bundle: "Notes.app", groups: [], hasICloud: false)
+        #expect(fewer.count == 4)
+    }
+
     @Test(
         "The places that are never in one, and what lies beside them",
         arguments: [

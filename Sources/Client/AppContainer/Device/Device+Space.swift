@@ -56,6 +56,13 @@ extension Device {
         try await send(BackupListRequest(app: app, ignoreExclusions: ignoreExclusions))
     }
 
+    /// The paths of each app's home that a phone's backup leaves out.
+    /// - Parameter app: one app or app extension; all when nil.
+    /// - Throws: an error of kind `unknownApp`.
+    public func backupExcluded(app: String? = nil) async throws(DeviceError) -> [ExcludedHome] {
+        try await send(BackupExcludedRequest(app: app))
+    }
+
     /// Restores a backup. The data of an app that is not installed waits for its installation.
     @discardableResult
     public func restore(

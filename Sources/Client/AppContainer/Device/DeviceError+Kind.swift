@@ -132,6 +132,8 @@ extension DeviceError {
         public static let invalidEntitlements = Kind(.invalidEntitlements)
         /// The app, or the group that it wants, is that of another signer.
         public static let anotherSigner = Kind(.anotherSigner)
+        /// A path has bytes that the form of a list cannot express.
+        public static let inexpressiblePath = Kind(.inexpressiblePath)
         /// Ten wrong passcodes have erased the device, which was set so.
         public static let deviceErased = Kind(.deviceErased)
         /// The app does not declare the type of a delivered file.

@@ -61,8 +61,13 @@ enum Output {
     /// If the reader of a pipe has gone, the process ends as SIGPIPE would end it, which the command ignores.
     /// - Throws: ``Complaint`` of kind `noSpace` or `unexpected`.
     static func lines(_ lines: [String]) throws(Complaint) {
+        try bytes(Array(lines.map { $0 + "\n" }.joined().utf8))
+    }
+
+    /// Prints bytes as they are, in the same way.
+    static func bytes(_ bytes: [UInt8]) throws(Complaint) {
         do throws(SystemError) {
-            try Terminal.writeOutput(lines.map { $0 + "\n" }.joined())
+            try Terminal.writeOutput(bytes)
         } catch {
             if error.code == EPIPE { Terminal.endUnread() }
             let kind: Complaint.Kind = error == .noSpace ? .noSpace : .unexpected

@@ -32,6 +32,7 @@ from .reports import (
     BackupItem,
     BackupReport,
     CheckReport,
+    ExcludedHome,
     PurgeReport,
     RestoreReport,
     Survey,
@@ -299,6 +300,10 @@ class Device:
         """The items that a backup would take in, and those that it would leave out and why."""
         body = {"app": app, "ignoreExclusions": ignore_exclusions}
         return list(decoded_list(BackupItem, ask(self.socket, "backup-list", body)))
+
+    def list_excluded(self, app: Optional[str] = None) -> list[ExcludedHome]:
+        """The paths of each app's home that a phone's backup leaves out; of one app or extension, or of all."""
+        return list(decoded_list(ExcludedHome, ask(self.socket, "backup-excluded", {"app": app})))
 
     def restore(
         self,

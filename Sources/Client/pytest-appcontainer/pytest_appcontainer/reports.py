@@ -14,6 +14,8 @@ __all__ = [
     "BackupReport",
     "CheckProblem",
     "CheckReport",
+    "ExcludedHome",
+    "ExcludedPath",
     "PurgeEntry",
     "PurgeReport",
     "RestoreReport",
@@ -65,6 +67,26 @@ class BackupItem:
     sealed: bool
     #: None for an entry that goes in; else ``excluded``, ``place`` or ``kind``.
     left_out: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class ExcludedPath:
+    """A path that a backup leaves out: of a directory with everything in it."""
+
+    #: Relative to the home. Bytes that are not UTF-8 show as replacement characters.
+    path: str
+    #: The path's bytes as base64, where they are not UTF-8.
+    bytes: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class ExcludedHome:
+    """The home of an app or app extension, and what a backup leaves out of it."""
+
+    app: str
+    paths: tuple[ExcludedPath, ...]
+    #: None while the app is not mounted.
+    mount_point: Optional[str] = None
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import BackingStore
 import BackupModel
 import DeviceLifecycle
 import FinderBackup
+import FoundationEssentials
 import Logging
 import Platform
 import SandboxModel
@@ -12,7 +13,7 @@ import SandboxModel
 extension DeviceService {
     /// The requests about backups.
     static let backupRoutes: [Route<DeviceService>] = [
-        .work(backUp), .call(listBackup), .work(restore), .call(backupPassword),
+        .work(backUp), .call(listBackup), .call(backupExcluded), .work(restore), .call(backupPassword),
     ]
 
     /// Writes a backup to a path of the host. An operation on no app: apps can be mounted, run and used meanwhile.
@@ -53,6 +54,25 @@ extension DeviceService {
                 items.append(BackupItem(listing))
             }
             return items
+        }
+    }
+
+    /// The paths of homes that a backup leaves out.
+    /// - Throws: ``Complaint`` of kind `invalidIdentifier`, `unknownApp` or `inUse`.
+    func backupExcluded(_ request: BackupExcludedRequest) throws(Complaint) -> [ExcludedHome] {
+        let apps: [InstalledApp]
+        if let app = request.app { apps = [try device.app(try identifier(app))] } else { apps = device.apps }
+        return try operations.run { () throws(Complaint) in
+            mounts.writeOut()
+            var homes: [ExcludedHome] = []
+            for app in apps {
+                let paths = try device.pathsOutOfBackup(of: app, openFile: { [mounts] in mounts.openFile(inode: $0) })
+                homes.append(
+                    ExcludedHome(
+                        app: app.identifier.text, mountPoint: mounts.mountPoint(of: app.identifier),
+                        paths: paths.map(ExcludedHome.Path.init)))
+            }
+            return homes
         }
     }
 
@@ -149,6 +169,14 @@ private final class DisobeyedMarks {
             home = "\(HomeLayout.groups.text)/\(group)" + (path.isEmpty ? "" : "/\(home)")
         }
         events.append(Event(.disobeyed, app: app?.text, path: home, reason: Caprice.Deed.backedUp.rawValue))
+    }
+}
+
+extension ExcludedHome.Path {
+    fileprivate init(_ path: [FileName]) {
+        let bytes = path.joined
+        let isText = String(validating: bytes, as: UTF8.self) != nil
+        self.init(path: path.text, bytes: isText ? nil : Data(bytes))
     }
 }
 

@@ -8,7 +8,8 @@ extension Complaint.Kind {
     var status: Int {
         switch self {
         case .badRequest, .invalidIdentifier, .mountPoint, .invalidApp, .invalidPasscode, .unsuitableFile,
-            .sealBroken, .unsigned, .invalidIdentity, .invalidEntitlements, .invalidBackup, .newerBackup:
+            .inexpressiblePath, .sealBroken, .unsigned, .invalidIdentity, .invalidEntitlements, .invalidBackup,
+            .newerBackup:
             400
         case .wrongPasscode, .passcodeDelayed, .passcodeNeeded, .notAllowed, .deviceLocked, .documentsNotShared,
             .wrongPassword, .passwordNeeded, .foreignOwner, .deviceErased:

@@ -62,6 +62,7 @@ public struct Complaint: Error, Hashable, Sendable {
         case foreignOwner
         case invalidEntitlements
         case anotherSigner
+        case inexpressiblePath
         case deviceErased
         case undeclaredType
         case appSuspended
@@ -127,6 +128,7 @@ public struct Complaint: Error, Hashable, Sendable {
             case .invalidEntitlements: 53
             case .anotherSigner: 54
             case .procMissing: 55
+            case .inexpressiblePath: 56
             case .deviceErased: 58
             case .undeclaredType: 59
             case .appSuspended: 60

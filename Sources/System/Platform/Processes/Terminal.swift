@@ -11,7 +11,12 @@ public enum Terminal {
 
     /// `write(2)` to standard output.
     public static func writeOutput(_ text: String) throws(SystemError) {
-        try writeAll(Array(text.utf8), to: STDOUT_FILENO)
+        try writeOutput(Array(text.utf8))
+    }
+
+    /// `write(2)` to standard output.
+    public static func writeOutput(_ bytes: [UInt8]) throws(SystemError) {
+        try writeAll(bytes, to: STDOUT_FILENO)
     }
 
     /// `poll(2)`: waits until the reader of standard output is gone, that is, a pipe was closed or a terminal hung up.

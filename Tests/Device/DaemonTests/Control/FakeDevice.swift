@@ -29,7 +29,7 @@ final class FakeDevice: ServedDevice {
         .call(apps), .work(install), .work(uninstall), .work(reset), .call(entitle), .work(deliver),
         .call(mount), .call(unmount), .wait(waitForEndOfMount),
         .lease(run), .call(runProcess), .call(runEnd), .call(markRunning), .call(terminate),
-        .call(capacity), .work(purge), .work(backUp), .call(listBackup), .work(restore),
+        .call(capacity), .work(purge), .work(backUp), .call(listBackup), .call(backupExcluded), .work(restore),
         .call(inspect), .work(survey), .work(audit), .work(check),
         .call(recordedEvents), .follow(followEvents),
     ]
@@ -146,6 +146,8 @@ final class FakeDevice: ServedDevice {
     }
 
     func listBackup(_ request: BackupListRequest) throws(Complaint) -> [BackupItem] { [] }
+
+    func backupExcluded(_ request: BackupExcludedRequest) throws(Complaint) -> [ExcludedHome] { [] }
 
     func audit(_ request: AuditRequest, progress: @escaping ProgressReport) throws(Complaint) -> AuditReport {
         AuditReport(app: request.app, passed: true, directories: [], findings: [], groups: [])

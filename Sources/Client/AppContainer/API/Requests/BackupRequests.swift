@@ -111,6 +111,21 @@ public struct BackupListRequest: ControlRequest {
     }
 }
 
+/// Lists the paths of each app's home that a phone's backup leaves out, for backups of the mount by other tools.
+public struct BackupExcludedRequest: ControlRequest {
+    public typealias Reply = [ExcludedHome]
+    public static let path = "backup-excluded"
+
+    /// The app or app extension whose home is looked at; all that are installed when null.
+    public var app: String?
+
+    public init(app: String? = nil) {
+        self.app = app
+    }
+
+    public func check() {}
+}
+
 /// Restores the containers of a backup, in place of those that the device has.
 public struct RestoreRequest: ControlRequest {
     public typealias Reply = RestoreReport

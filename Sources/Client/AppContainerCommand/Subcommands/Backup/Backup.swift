@@ -21,6 +21,10 @@ struct Backup: AsyncParsableCommand {
             On a locked device, files that cannot be read go in as ciphertext, which only this device can restore, or \
             with a backup password any ("appcontainer backup-password"). A Finder backup is then encrypted with that \
             password, or not at all.
+
+            With --list --excluded, other tools back a mount up as a phone would. The manual has a line for each:
+              appcontainer backup ~/phone --list --excluded --for restic >list
+              restic backup --exclude-file list ~/home
             """)
 
     /// The raw values are the words on the command line.
@@ -42,6 +46,7 @@ struct Backup: AsyncParsableCommand {
     var passwordFile: String?
     @Flag(help: "Tell what would go in, with sizes, and what would not and why.")
     var list = false
+    @OptionGroup var excludeList: ExcludeListOptions
     @Flag(help: "Take in what is marked as excluded, too.")
     var ignoreExclusions = false
     @Option(
@@ -51,6 +56,7 @@ struct Backup: AsyncParsableCommand {
     @OptionGroup var answer: AnswerOptions
 
     func validate() throws {
+        try excludeList.check(list: list, app: app, json: answer.json, ignoreExclusions: ignoreExclusions)
         guard list || output != nil else {
             throw ValidationError("Name the file or directory to make, or give --list")
         }
@@ -63,6 +69,10 @@ struct Backup: AsyncParsableCommand {
     }
 
     func run() async throws {
+        if excludeList.excluded {
+            let homes = try await device.send(BackupExcludedRequest(app: app))
+            return answer.json ? try Output.json(homes) : try excludeList.show(homes, app: app)
+        }
         guard !list, let output else {
             return try await show(device.send(BackupListRequest(app: app, ignoreExclusions: ignoreExclusions)))
         }
