@@ -123,7 +123,9 @@ public struct BackupExcludedRequest: ControlRequest {
         self.app = app
     }
 
-    public func check() {}
+    public func check() throws(DeviceError) {
+        if let app { try requireIdentifier(app) }
+    }
 }
 
 /// Restores the containers of a backup, in place of those that the device has.
