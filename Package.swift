@@ -196,7 +196,9 @@ let package = Package(
             of: [
                 "BackupModel", "DataProtection", "FinderBackup", "HashFunctions", "SandboxModel", "TestSupport",
             ],
-            resources: [.copy("make_phone_backup.py"), .copy("read_with_public_tools.py")]),
+            resources: [
+                .copy("check_with_mvt.py"), .copy("make_phone_backup.py"), .copy("read_with_public_tools.py"),
+            ]),
         tests(
             "FuseBridgeTests", in: "FileSystem",
             of: ["CPlatform", "CRing", "FuseBridge", "Platform", "SandboxModel", "TestSupport"]),
