@@ -142,17 +142,25 @@ final class AppLifecycle: Sendable {
     // MARK: Background
 
     /// Begins a stay in the background. ``finish(_:)`` has to follow.
+    /// - Parameter entered: tells the app of it. The stay has begun by then, so that a task which the app ends at once
+    ///   ends it; a notice of its end comes later.
     /// - Returns: nil where the app is not in the foreground.
-    func enterBackground(_ app: ContainerIdentifier, for length: Duration, isRehearsal: Bool = false) -> Stay? {
-        let stay = change { state -> Stay? in
-            guard state.phases[app] == nil else { return nil }
-            state.last += 1
-            let stay = Stay(app: app, number: state.last)
-            state.phases[app] = .background(
-                Background(
-                    stay: stay, isRehearsal: isRehearsal, time: BackgroundTime(length, from: timers.now),
-                    hadTasks: !state.tasks.isEmpty(of: app)))
-            state.requests[stay.number] = Request()
+    func enterBackground(
+        _ app: ContainerIdentifier, for length: Duration, isRehearsal: Bool = false, entered: () -> Void = {}
+    ) -> Stay? {
+        let stay = looks.withLock { _ -> Stay? in
+            let stay = change { state -> Stay? in
+                guard state.phases[app] == nil else { return nil }
+                state.last += 1
+                let stay = Stay(app: app, number: state.last)
+                state.phases[app] = .background(
+                    Background(
+                        stay: stay, isRehearsal: isRehearsal, time: BackgroundTime(length, from: timers.now),
+                        hadTasks: !state.tasks.isEmpty(of: app)))
+                state.requests[stay.number] = Request()
+                return stay
+            }
+            if stay != nil { entered() }
             return stay
         }
         if let stay { look(at: stay) }

@@ -61,13 +61,10 @@ extension DeviceService {
         _ app: ContainerIdentifier, for seconds: Double?, isRehearsal: Bool = false
     ) throws(Complaint) -> AppLifecycle.Stay {
         let seconds = seconds ?? 0
-        // Before the app can be told that its time ends.
-        let entered = Event.entered(.background, app, remaining: seconds)
-        guard lifecycle.appState(of: app) == .foreground else { throw notInForeground(app) }
-        events.record(entered)
-        guard let stay = lifecycle.enterBackground(app, for: .seconds(seconds), isRehearsal: isRehearsal) else {
-            throw notInForeground(app)
+        let stay = lifecycle.enterBackground(app, for: .seconds(seconds), isRehearsal: isRehearsal) {
+            events.record(.entered(.background, app, remaining: seconds))
         }
+        guard let stay else { throw notInForeground(app) }
         log.info("\(app) entered the background")
         return stay
     }

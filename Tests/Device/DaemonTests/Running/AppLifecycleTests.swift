@@ -83,6 +83,18 @@ import Testing
         #expect(await end == .due)
     }
 
+    @Test func `an app that ends its last task as soon as it is told ends the stay`() async throws {
+        let task = try lifecycle.beginTask("save", of: notes, by: getpid())
+        let stay = lifecycle.enterBackground(notes, for: .seconds(60)) {
+            #expect(lifecycle.appState(of: notes) == .background)
+            lifecycle.endTask(task.task, of: notes)
+        }
+        #expect(await lifecycle.end(of: try #require(stay)) == .due)
+        // Where it is in the background already, it is told nothing.
+        #expect(lifecycle.enterBackground(notes, for: .zero) { told.add("entered") } == nil)
+        #expect(told.all.isEmpty)
+    }
+
     @Test func `tasks are told once before the end, and a stay without one is not`() async throws {
         let task = try lifecycle.beginTask("a", of: notes, by: getpid())
         let stay = try #require(lifecycle.enterBackground(notes, for: .seconds(60)))
