@@ -59,17 +59,12 @@ struct AppContainerCommand: AsyncParsableCommand {
     /// Runs the command of the arguments, and ends the process with an exit code for every failure: that of the
     /// complaint's kind, that of an `ExitCode`, or 64 (`EX_USAGE`) for wrong usage. Returns after success.
     static func main() async {
+        if SystemMount.isCalled { await SystemMount.main() }
         let arguments = CommandLine.arguments.dropFirst()
         // First, and it does not return for these two commands.
         await serve(arguments)
-        // Swift's String would replace invalid bytes, and so name another file.
-        if let argument = ArgumentBytes.firstNotUTF8() {
-            StandardError.complain(
-                "names given to this command have to be UTF-8, and \(argument) is not; name the directory it is in")
-            Glibc.exit(EX_USAGE)
-        }
-        if SystemMount.isCalled { await SystemMount.main() }
         do {
+            try requireText()
             try requireCommand(arguments)
             var command = try parseAsRoot(Array(arguments))
             if var command = command as? any AsyncParsableCommand {
@@ -89,12 +84,9 @@ struct AppContainerCommand: AsyncParsableCommand {
     /// Answers where there is no /proc, and ends the process: help and wrong usage as ever, and all else with the
     /// complaint. On the first thread alone: libdispatch ends a process whose threads it cannot look at in /proc.
     static func refuse(_ complaint: Complaint) -> Never {
+        if SystemMount.isCalled { SystemMount.end(with: complaint) }
         let arguments = CommandLine.arguments.dropFirst()
         if Array(arguments) == [Own._commandName] { Glibc.exit(OwnedDevice.refuse(complaint)) }
-        if SystemMount.isCalled {
-            StandardError.complain(complaint.message)
-            Glibc.exit(MountStatus(of: complaint.kind).rawValue)
-        }
         do {
             try requireCommand(arguments)
             var command = try parseAsRoot(Array(arguments))
@@ -123,6 +115,14 @@ struct AppContainerCommand: AsyncParsableCommand {
         Glibc.exit(complaint.kind.exitCode)
     }
 
+    /// Refuses arguments that are not UTF-8. Swift's String would replace invalid bytes, and so name another file.
+    /// - Throws: `ValidationError`.
+    static func requireText() throws {
+        guard let argument = ArgumentBytes.firstNotUTF8() else { return }
+        throw ValidationError(
+            "names given to this command have to be UTF-8, and \(argument) is not; name the directory it is in")
+    }
+
     /// Refuses a first word that is no command. The parser would take it for an argument of the root, and print the
     /// root's help for `help` of it.
     /// - Throws: `ValidationError`, which becomes exit code 64.
@@ -132,7 +132,8 @@ struct AppContainerCommand: AsyncParsableCommand {
         let name =
             first == "help" ? words.dropFirst().filter { !$0.hasPrefix("-") }.joined(separator: " ") : first
         guard name.isEmpty || name == "help" || command(name) != nil else {
-            let names = groups.flatMap(\.subcommands).map { $0._commandName }
+            // `own` waits for an order of a program: nobody types it.
+            let names = groups.flatMap(\.subcommands).map { $0._commandName }.filter { $0 != Own._commandName }
             throw ValidationError("There is no command \(name)\(CommandSpelling.question(for: name, among: names))")
         }
     }
@@ -153,12 +154,15 @@ struct AppContainerCommand: AsyncParsableCommand {
             }
             Glibc.exit(EXIT_SUCCESS)
         }
-        var message = message(for: error)
-        // The parser's sentences end with a full stop, and this line goes on.
-        if message.hasSuffix(".") { message.removeLast() }
         let named = CommandLine.arguments.dropFirst().first.flatMap(command)
         let help = named.map { "appcontainer \($0._commandName) --help" } ?? "appcontainer --help"
-        StandardError.complain("\(message); see: \(help)")
+        StandardError.complain("\(clause(of: error)); see: \(help)")
         Glibc.exit(code == .validationFailure ? EX_USAGE : code.rawValue)
+    }
+
+    /// A parser's error as the beginning of a line: its sentences end with a full stop.
+    static func clause(of error: any Error) -> String {
+        let message = message(for: error)
+        return message.hasSuffix(".") ? String(message.dropLast()) : message
     }
 }

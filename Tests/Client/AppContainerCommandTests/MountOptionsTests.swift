@@ -43,7 +43,7 @@ import Testing
         (#"passcode-file=/a,ro"#, "/a"), (#"passcode-file="/a,b",ro"#, "/a,b"), (#"passcode-file=/a\,b,ro"#, "/a,b"),
         (#"passcode-file=/a\\b"#, #"/a\b"#), (#"passcode-file="/a=b""#, "/a=b"),
         (#"passcode-file=/ü \" x"#, #"/ü " x"#),
-        (",,passcode-file=/a,,", "/a"),
+        (",,passcode-file=/a,,", "/a"), ("ro,passcode-file=\u{301}x", "\u{301}x"),
     ])
     func `commas are kept between quotes and after a backslash`(list: String, file: String) throws {
         #expect(try MountOptions([list]).passcodeFile == file)
@@ -64,7 +64,8 @@ import Testing
         ("noexec", "say exec after them"), ("remount", "cannot be remounted"), ("suid", "nosuid and nodev"),
         ("dev", "nosuid and nodev"), ("strictatime", "no option"), ("passcode-file", "needs a value"),
         ("passcode-file=", "needs a value"), ("transport", "needs a value"),
-        ("transport=", "auto, dev-fuse or io-uring"),
+        ("transport=", "needs a value"), ("transport=x", "auto, dev-fuse or io-uring"),
+        ("passcode-file=\"/a", "has no end"),
         ("ro=1", "takes no value"), ("running=yes", "takes no value"), ("nosuid=1", "no option"),
     ])
     func `all else is refused by its name`(list: String, words: String) throws {

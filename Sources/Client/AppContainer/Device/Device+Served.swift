@@ -11,7 +11,7 @@ extension Device {
     /// }
     /// ```
     ///
-    /// All are asked at once, so that one that does not answer costs no more than `patience`: it is in the list too, as
+    /// Two hundred are asked at once, so that one that does not answer costs no more than `patience`: it is in the list too, as
     /// ``ListedDevice/notAnswering``. Of root's program these are the devices that root serves, whoever owns them.
     ///
     /// - Parameter patience: the time that each process has to answer.

@@ -9,7 +9,7 @@ import SandboxModel
 /// entry a socket of this user's, the process at it this user's or root's, and its answer that of a device whose socket
 /// this is. A socket that nobody listens at was left by a process that was killed, and is no device.
 struct ServedDevices {
-    /// The time that a process has to answer, from the connection on.
+    /// The time that a process has to take a connection and to answer.
     let patience: Duration
 
     /// Sockets that are asked at once. Each takes two descriptors, of 1024 that a process has by default.
@@ -20,7 +20,9 @@ struct ServedDevices {
     /// The devices, by their paths.
     func all(environment: [String: String]) async -> [ListedDevice] {
         let directories = ControlSockets.everyDirectory(of: ActingUser.starter, environment: environment)
-        var sockets = directories.flatMap(ServedDevices.sockets)[...]
+        // A directory may have several paths, such as one through the link /var/run.
+        var seen: Set<HostFile> = []
+        var sockets = directories.flatMap { ServedDevices.sockets(in: $0, unless: &seen) }[...]
         var found: [ListedDevice] = []
         await withTaskGroup(of: ListedDevice?.self) { group in
             func begin() {
@@ -36,13 +38,21 @@ struct ServedDevices {
         return found.sorted { ($0.device ?? "", $0.socket) < ($1.device ?? "", $1.socket) }
     }
 
-    /// The sockets of a directory that only this user can enter. None for a directory of another kind, or for a link.
-    private static func sockets(in directory: String) -> [String] {
+    /// A file of the host by its st_dev and st_ino.
+    private struct HostFile: Hashable {
+        let device: UInt64
+        let inode: UInt64
+    }
+
+    /// The sockets of a directory that only this user can enter. None for a directory of another kind, for a link, and
+    /// for one that was seen.
+    private static func sockets(in directory: String, unless seen: inout Set<HostFile>) -> [String] {
         ActingUser.asSuperuser { () -> [String] in
             let user = ActingUser.starter
             guard
                 let opened = try? Descriptor.open(path: directory, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
                 let status = try? opened.status(), status.owner == user, status.permissions & 0o077 == 0,
+                seen.insert(HostFile(device: UInt64(status.raw.st_dev), inode: status.inode)).inserted,
                 let entries = try? opened.entries()
             else { return [] }
             var sockets: [String] = []

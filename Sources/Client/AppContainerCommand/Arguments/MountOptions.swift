@@ -22,20 +22,24 @@ struct MountOptions: Equatable {
     ///   - isSloppy: whether unknown options are left out, as `mount -s` asks for.
     /// - Throws: ``Complaint`` of kind `badRequest` that names the first option that cannot be.
     init(_ lists: [String], isSloppy: Bool = false) throws(Complaint) {
-        for option in lists.flatMap(MountOptions.split) {
-            let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            try take(parts[0], value: parts.count == 2 ? parts[1] : nil, isSloppy)
+        for list in lists {
+            for option in try MountOptions.split(list) {
+                let scalars = option.unicodeScalars
+                let end = scalars.firstIndex(of: "=")
+                let value = end.map { String(scalars[scalars.index(after: $0)...]) }
+                try take(String(scalars[..<(end ?? scalars.endIndex)]), value: value, isSloppy)
+            }
         }
     }
 
     /// Divides a list at its commas. As in mount(8), commas between double quotes are part of a value; as in libfuse, a
     /// backslash takes the next character as it is. Empty options are left out.
-    private static func split(_ list: String) -> [String] {
-        var options = [""]
+    private static func split(_ list: String) throws(Complaint) -> [String] {
+        var options = [String.UnicodeScalarView()]
         var (isQuoted, isEscaped) = (false, false)
-        for character in list {
+        for scalar in list.unicodeScalars {
             if !isEscaped {
-                switch character {
+                switch scalar {
                 case "\\":
                     isEscaped = true
                     continue
@@ -43,46 +47,48 @@ struct MountOptions: Equatable {
                     isQuoted.toggle()
                     continue
                 case "," where !isQuoted:
-                    options.append("")
+                    options.append(String.UnicodeScalarView())
                     continue
                 default: break
                 }
             }
             isEscaped = false
-            options[options.count - 1].append(character)
+            options[options.count - 1].append(scalar)
         }
-        return options.filter { !$0.isEmpty }
+        guard !isQuoted else { throw refused("a quote in the options '\(list)' has no end; close it") }
+        return options.filter { !$0.isEmpty }.map { String($0) }
     }
+
+    /// Options without a value.
+    private static let flags: [String: any WritableKeyPath<MountOptions, Bool> & Sendable] = [
+        "ro": \.readOnly, "running": \.running, "documents": \.documents, "allow_other": \.allowOther,
+        "cachedir-tag": \.cachedirTag,
+    ]
 
     private mutating func take(_ name: String, value: String?, _ isSloppy: Bool) throws(Complaint) {
         switch (name, value) {
-        case ("ro", nil): readOnly = true
         case ("rw", nil): readOnly = false
-        case ("running", nil): running = true
-        case ("documents", nil): documents = true
-        case ("allow_other", nil), ("allow-other", nil): allowOther = true
-        case ("cachedir-tag", nil): cachedirTag = true
         case ("passcode-file", .some(let file)) where !file.isEmpty: passcodeFile = file
         case ("trust-owner", .some(let owner)) where !owner.isEmpty: trustedOwner = owner
-        case ("transport", .some(let word)):
+        case ("transport", .some(let word)) where !word.isEmpty:
             guard let named = MountRequest.Transport(rawValue: word) else {
                 throw MountOptions.refused("the option transport is auto, dev-fuse or io-uring, and not '\(word)'")
             }
             transport = named
-        default: try MountOptions.requireHarmless(name, value, isSloppy)
+        case ("passcode-file", _), ("trust-owner", _), ("transport", _):
+            throw MountOptions.refused("the option \(name) needs a value, as in \(name)=…")
+        default:
+            guard let flag = MountOptions.flags[name] else {
+                return try MountOptions.requireHarmless(name, value, isSloppy)
+            }
+            guard value == nil else { throw MountOptions.refused("the option \(name) takes no value") }
+            self[keyPath: flag] = true
         }
     }
 
     /// Options with a meaning here, as an error lists them.
     private static let known =
         "ro, rw, running, documents, allow_other, cachedir-tag, passcode-file=FILE, transport=NAME and trust-owner=USER"
-
-    /// Options that need a value.
-    private static let valued: Set = ["passcode-file", "trust-owner", "transport"]
-    /// Options that take none.
-    private static let plain: Set = [
-        "ro", "rw", "running", "documents", "allow_other", "allow-other", "cachedir-tag",
-    ]
 
     /// Options that hold of each mount anyway: no program gets another user's rights, there are no devices, a read
     /// changes no time of access, and the kernel looks at modes.
@@ -109,10 +115,6 @@ struct MountOptions: Equatable {
             throw refused("a mounted app cannot be remounted; unmount it, and mount it with other options")
         case "suid", "dev":
             throw refused("the option \(name) cannot be: mounts of an app are nosuid and nodev; leave it out")
-        case _ where valued.contains(name):
-            throw refused("the option \(name) needs a value, as in \(name)=…")
-        case _ where plain.contains(name):
-            throw refused("the option \(name) takes no value")
         case _ where isSloppy: return
         default:
             throw refused("there is no option '\(name)'; an app is mounted with \(known)")

@@ -40,7 +40,8 @@ public enum DeviceOwner {
             throw Complaint(
                 .foreignOwner,
                 "\(path) belongs to \(words), who could lead this process to other files; do this as that user, or name the "
-                    + "user with --trust-owner \(name ?? String(status.owner))")
+                    + "user with --trust-owner \(name ?? String(status.owner)), for mount(8) with "
+                    + "-o trust-owner=\(name ?? String(status.owner))")
         }
         guard user == 0 else { return }
         let group = Account.named(String(status.owner))?.group ?? status.group

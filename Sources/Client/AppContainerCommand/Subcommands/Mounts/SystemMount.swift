@@ -51,19 +51,27 @@ struct SystemMount: AsyncParsableCommand {
     /// Runs the program, and ends the process.
     static func main() async {
         do {
+            try AppContainerCommand.requireText()
             let command = try parse()
             try await command.run()
             Glibc.exit(EXIT_SUCCESS)
         } catch let complaint as Complaint {
-            StandardError.complain(complaint.message)
-            Glibc.exit(MountStatus(of: complaint.kind).rawValue)
+            end(with: complaint)
+        } catch let error as SystemError {
+            end(with: Complaint(error, doing: "cannot mount"))
         } catch  where exitCode(for: error).isSuccess {
             // --help and --version.
             exit(withError: error)
         } catch {
-            StandardError.complain("\(message(for: error)); see: \(program) --help")
+            StandardError.complain("\(AppContainerCommand.clause(of: error)); see: \(program) --help")
             Glibc.exit(MountStatus.usage.rawValue)
         }
+    }
+
+    /// Prints a complaint, and ends the process with the exit code that mount(8) has for its kind.
+    static func end(with complaint: Complaint) -> Never {
+        StandardError.complain(complaint.message)
+        Glibc.exit(MountStatus(of: complaint.kind).rawValue)
     }
 
     func run() async throws {
@@ -84,7 +92,12 @@ struct SystemMount: AsyncParsableCommand {
             if let passcode { _ = try await DeviceArgument.send(UnlockRequest(passcode: passcode), to: path) }
             _ = try await DeviceArgument.send(request, to: path)
         }
-        if verbose { try Output.line("\(app) of \(path) \(fake ? "can be" : "is") mounted on \(mountPoint)") }
+        guard verbose else { return }
+        // The mount is there, whether anybody reads of it or not.
+        try? Output.line(
+            fake
+                ? "the options are right, and \(path) is a device; nothing was mounted"
+                : "\(app) of \(path) is mounted on \(mountPoint)")
     }
 
     /// The device and the app of DEVICE:BUNDLE-ID. A directory may have colons in its name, an identifier has none.
