@@ -111,7 +111,8 @@ public enum StoredDevice {
     /// - Throws: ``Complaint`` of kind `badRequest` for a capacity that no device can have.
     static func requireUsable(capacity: Int64?) throws(Complaint) {
         guard let capacity, !DeviceSettings.capacities.contains(capacity) else { return }
-        throw Complaint(.badRequest, "a capacity is at least 1M; give more, or none for that of the host")
+        throw Complaint(
+            .badRequest, "a capacity is from 1M to 1E; give one of these, or none for that of the host")
     }
 
     /// The cost of a guess of the passcode; nil where no level was chosen.

@@ -166,10 +166,16 @@ public final class BackupPassword: Sendable {
             throw Complaint(
                 .invalidPasscode, "the new backup password is empty; give one of at least one character")
         }
-        guard !password.contains(UInt8(ascii: "\n")), password.last != UInt8(ascii: "\r") else {
+        guard !password.contains(UInt8(ascii: "\n")) else {
             throw Complaint(
                 .invalidPasscode,
                 "the new backup password is more than one line; give one without an end of line")
+        }
+        guard password.last != UInt8(ascii: "\r") else {
+            throw Complaint(
+                .invalidPasscode,
+                "the new backup password ends with a carriage return, which the first line of a file does not keep; "
+                    + "give one without it")
         }
     }
 }

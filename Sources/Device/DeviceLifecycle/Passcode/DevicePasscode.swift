@@ -109,8 +109,14 @@ public final class DevicePasscode: Sendable {
         guard !passcode.isEmpty else {
             throw Complaint(.invalidPasscode, "the new passcode is empty; give one of at least one character")
         }
-        guard !passcode.contains(UInt8(ascii: "\n")), passcode.last != UInt8(ascii: "\r") else {
+        guard !passcode.contains(UInt8(ascii: "\n")) else {
             throw Complaint(.invalidPasscode, "the new passcode is more than one line; give one without an end of line")
+        }
+        guard passcode.last != UInt8(ascii: "\r") else {
+            throw Complaint(
+                .invalidPasscode,
+                "the new passcode ends with a carriage return, which the first line of a file does not keep; "
+                    + "give one without it")
         }
     }
 

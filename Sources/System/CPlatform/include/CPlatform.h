@@ -97,7 +97,7 @@ int platform_watch_readiness(int descriptor, int writing);
 
 /// The user at the other end of a connected Unix socket (SO_PEERCRED).
 int platform_peer_user(int socket, uint32_t *user);
-/// The same for its number, which is 0 where it is of a PID namespace that this process does not see.
+/// The process at the other end; 0 for one of a PID namespace that this process does not see.
 int platform_peer_process(int socket, int32_t *process);
 /// The connection of the next client, non-blocking and closed on exec (accept4).
 int platform_accept(int socket);

@@ -52,7 +52,13 @@ func requireOneLine(_ password: String, _ name: String) throws(DeviceError) {
     guard !password.isEmpty else {
         throw DeviceError(.invalidPasscode, "the new \(name) is empty; give one of at least one character")
     }
-    guard !password.utf8.contains(UInt8(ascii: "\n")), password.utf8.last != UInt8(ascii: "\r") else {
+    guard !password.utf8.contains(UInt8(ascii: "\n")) else {
         throw DeviceError(.invalidPasscode, "the new \(name) is more than one line; give one without an end of line")
+    }
+    guard password.utf8.last != UInt8(ascii: "\r") else {
+        throw DeviceError(
+            .invalidPasscode,
+            "the new \(name) ends with a carriage return, which the first line of a file does not keep; "
+                + "give one without it")
     }
 }

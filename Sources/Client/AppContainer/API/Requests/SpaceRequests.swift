@@ -31,7 +31,8 @@ public struct CapacityRequest: ControlRequest {
             throw DeviceError(.badRequest, "capacity: \"capacity\" and \"hostCapacity\" exclude each other")
         }
         if let capacity, !CapacityRequest.capacities.contains(capacity) {
-            throw DeviceError(.badRequest, "a capacity is at least 1M; give more, or none for that of the host")
+            throw DeviceError(
+                .badRequest, "a capacity is from 1M to 1E; give one of these, or none for that of the host")
         }
         for (mark, name) in [(lowWater, "lowWater"), (highWater, "highWater")] {
             guard let mark, !(0...100).contains(mark) else { continue }

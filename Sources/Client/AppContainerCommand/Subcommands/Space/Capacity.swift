@@ -37,7 +37,7 @@ struct Capacity: AsyncParsableCommand {
     /// For `create` too.
     static func validate(_ size: ByteCount?) throws {
         if let size, !DeviceSettings.capacities.contains(size.bytes) {
-            throw ValidationError("a capacity is at least 1M")
+            throw ValidationError("a capacity is from 1M to 1E (1048576T); give one of these")
         }
     }
 
