@@ -125,6 +125,18 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("", "is empty"), ("abc\r", "ends with a carriage return"), ("a\nb", "is more than one line"),
+        ("a\r\n", "is more than one line"),
+    ])
+    func `a password that no first line of a file can be is refused with the reason`(text: String, words: String) {
+        let passcode = #expect(throws: DeviceError.self) { try PasscodeRequest(.set, new: text).check() }
+        let password = #expect(throws: DeviceError.self) { try BackupPasswordRequest(.set, new: text).check() }
+        for error in [passcode, password] {
+            #expect(error?.kind == .invalidPasscode && error?.message.contains(words) == true)
+        }
+    }
+
     @Test func `a body that is too large is refused, and the next request is answered`() async throws {
         try await ControlAPIFixture.run { fixture in
             let body = "{\"app\": \"" + String(repeating: "a", count: ControlPath.largestBody) + "\"}"
