@@ -104,7 +104,7 @@ extension FinderBackupSource {
     /// Opens the content of a file, and compares its length with the record's.
     /// - Returns: nil for an empty file of an iPhone's backup, which may have no content.
     /// - Throws: ``Complaint`` of kind `invalidBackup`, in a backup of this project also for another length than
-    ///   recorded.
+    ///   recorded, and in a decrypted copy of a phone's for that of the ciphertext.
     private func open(
         _ identifier: FileIdentifier, _ record: FileRecord, _ path: [FileName], _ shown: String
     ) throws(Complaint) -> OpenFile? {
@@ -126,9 +126,8 @@ extension FinderBackupSource {
         }
         if content.length != record.size {
             guard !isOwn else { throw directory.damaged("the content of \(shown) has another length than it had") }
-            // Ciphertext is longer than its content: what has a key and this length was decrypted.
-            guard isEncrypted || record.encryptionKey == nil else {
-                throw directory.damaged("the content of \(shown) is still encrypted, or has another length than it had")
+            guard isEncrypted || record.encryptionKey == nil || !content.isPadded(from: record.size) else {
+                throw directory.damaged("the content of \(shown) is as long as ciphertext: it is still encrypted")
             }
             otherLengths += 1
         }

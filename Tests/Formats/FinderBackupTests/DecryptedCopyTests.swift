@@ -76,7 +76,7 @@ import Testing
         #expect(refused?.kind == .invalidBackup)
     }
 
-    /// A phone's backup has no digests; but what is encrypted is longer than its record says.
+    /// A phone's backup has no digests; but ciphertext has a length of its own.
     @Test func encryptedContentInACopyOfAPhonesBackupIsRefused() throws {
         let scratch = Scratch()
         try make(scratch, isOwn: false)
@@ -85,7 +85,60 @@ import Testing
         #expect(refused?.kind == .invalidBackup && refused?.message.contains("still encrypted") == true)
     }
 
+    /// Lengths that ciphertext of the content never has. The phone writes record and content of a file in use at
+    /// different times.
+    @Test(arguments: [
+        ("beside a", 0), ("beside a", 3), ("beside a", 15), ("beside a", 17), ("beside a", 32),
+        ("xxxxxxxxxxxxxxxx", 15), ("xxxxxxxxxxxxxxxx", 31), ("xxxxxxxxxxxxxxxx", 48),
+    ])
+    func aFileOfAnotherLengthInACopyOfAPhonesBackupIsTaken(text: String, length: Int) throws {
+        let scratch = Scratch()
+        try make(scratch, isOwn: false)
+        try setLength(length, ofFilesWith: text, in: scratch)
+        let source = try FinderBackupSource(path: scratch["copy"], password: nil)
+        let name: FileName = text == "beside a" ? "a.b" : "tagged"
+        let content = try #require(try read(source).first { $0.entry.path.last == name }?.content)
+        let expected = Array(text.utf8.prefix(length))
+        #expect(content == expected + [UInt8](repeating: 0, count: length - expected.count))
+        #expect(source.otherLengths == 1)
+    }
+
+    @Test(arguments: [("beside a", 16), ("xxxxxxxxxxxxxxxx", 32)])
+    func aFileOfTheLengthOfItsCiphertextIsRefused(text: String, length: Int) throws {
+        let scratch = Scratch()
+        try make(scratch, isOwn: false)
+        try setLength(length, ofFilesWith: text, in: scratch)
+        let refused = complaint { _ = try read(scratch["copy"]) }
+        #expect(refused?.kind == .invalidBackup && refused?.message.contains("still encrypted") == true)
+    }
+
+    /// 0.1.0 wrote no digest of its database in the clear: its copies are taken, and their content is held against
+    /// the digests of the rows.
+    @Test func aCopyWithoutTheDigestOfItsDatabaseIsHeldAgainstItsRows() throws {
+        let scratch = Scratch()
+        try make(scratch)
+        try Python.run(
+            lines: """
+                import hashlib, plistlib
+                manifest = plistlib.load(open("Manifest.plist", "rb"))
+                del manifest["appcontainer"]["ClearDatabaseDigest"]
+                data = plistlib.dumps(manifest, fmt=plistlib.FMT_BINARY)
+                open("Manifest.plist", "wb").write(data)
+                status = plistlib.load(open("Status.plist", "rb"))
+                status["appcontainer"]["ManifestDigest"] = hashlib.sha256(data).digest()
+                plistlib.dump(status, open("Status.plist", "wb"), fmt=plistlib.FMT_BINARY)
+                """, in: scratch["copy"])
+        #expect(try read(scratch["copy"]) == Sample.items)
+        try shell("cd '\(scratch["copy"])' && for f in [0-9a-f]*/*; do truncate -s +1 $f; done")
+        #expect(complaint { _ = try read(scratch["copy"]) }?.kind == .invalidBackup)
+    }
+
     // MARK: Making
+
+    /// Cuts or prolongs the files of the copy that have this text.
+    private func setLength(_ length: Int, ofFilesWith text: String, in scratch: Scratch) throws {
+        try shell("cd '\(scratch["copy"])' && truncate -s \(length) $(grep -lrx '\(text)' [0-9a-f][0-9a-f])")
+    }
 
     /// Makes an encrypted backup `out`, and its decrypted `copy`.
     private func make(_ scratch: Scratch, isOwn: Bool = true) throws {

@@ -59,6 +59,14 @@ final class ContentReader {
         self.file = file
     }
 
+    /// Whether content in the clear is as long as ciphertext of so many bytes: the next multiple of a block, as
+    /// PKCS #7 always adds something.
+    /// - Parameter size: 0 or more.
+    func isPadded(from size: Int64) -> Bool {
+        let block = Int64(BackupCipher.blockLength)
+        return length % block == 0 && length > size && length - size <= block
+    }
+
     /// The ranges of the file that are not holes, by lseek(2) with SEEK_DATA. Encrypted content has no holes.
     /// - Throws: ``Failure/host(_:)``.
     func dataRanges() throws(Failure) -> [Range<Int64>] {
