@@ -58,7 +58,7 @@ extension Device {
 
     /// The paths of each app's home that a phone's backup leaves out.
     /// - Parameter app: one app or app extension; all when nil.
-    /// - Throws: an error of kind `unknownApp`.
+    /// - Throws: an error of kind `unknownApp`, or `inUse` where a container is removed, reset or restored meanwhile.
     public func backupExcluded(app: String? = nil) async throws(DeviceError) -> [ExcludedHome] {
         try await send(BackupExcludedRequest(app: app))
     }
