@@ -2,6 +2,7 @@
 
 import BackingStore
 import BundleSeal
+import CHostFaults
 import Foundation
 import Platform
 import SandboxModel
@@ -69,6 +70,63 @@ import Testing
         #expect(extensions[0].executablePath?.dropFirst().map(\.text) == ["PlugIns", "Share.appex", "Share"])
         let classes = try ([installed] + extensions).map { try device.directory.container(.data, $0.data).givenClass() }
         #expect(classes == [.standard, .complete, .complete])
+    }
+
+    /// The app with an extension, and another app, all of one group.
+    private func deviceOfOneGroup() throws -> BootedDevice {
+        let device = try scratch.makeDevice()
+        _ = try device.install(app("Share"), groups: [id("group.shared")])
+        _ = try device.install(
+            scratch.makeApp("Other", identifier: "com.example.Other", "rm -rf _CodeSignature"),
+            groups: [id("group.shared")])
+        return device
+    }
+
+    @Test func `a list of what stays out of a backup takes one walk of each container, and no sizes`() throws {
+        let device = try deviceOfOneGroup()
+        let group = try device.backingPath(of: notes, .shared(id("group.shared")))
+        let documents = try device.backingPath(of: notes, .data) + "/Documents"
+        let library = try device.backingPath(of: share, .data) + "/Library"
+        for place in [group, documents, library] {
+            try shell("mkdir '\(place)/out'; setfattr -n \(BackupMark.attributeName) -v x '\(place)/out'")
+        }
+        let found = try device.pathsOutOfBackup().map { (app, paths) in
+            "\(app.identifier) \(paths.map(\.text).filter { $0.hasSuffix("out") })"
+        }
+        #expect(
+            found == [
+                #"com.example.Notes ["Documents/out", "Groups/group.shared/out"]"#,
+                #"com.example.Notes.Share ["Library/out", "Groups/group.shared/out"]"#,
+                #"com.example.Other ["Groups/group.shared/out"]"#,
+            ])
+        #expect(try device.pathsOutOfBackup(of: share).map { $0.app.identifier } == [share])
+        func opens(_ body: () throws -> Void) rethrows -> Int {
+            let before = faults_opens()
+            try body()
+            return faults_opens() - before
+        }
+        func excludedOpens() throws -> Int { try opens { _ = try device.pathsOutOfBackup() } }
+        func listOpens() throws -> Int { try opens { try device.listBackup(BackupOrder()) { _ in } } }
+        let (excluded, listed) = (try excludedOpens(), try listOpens())
+        for number in 0..<9 { try shell("mkdir '\(group)/\(number)'") }
+        let more = try listOpens() - listed
+        #expect(more >= 9)
+        #expect(try excludedOpens() - excluded == more, "three homes show the group, and it is walked once")
+        try shell("mkdir -p '\(documents)/out/a/b/c' '\(documents)/../tmp/a/b/c'")
+        #expect(try excludedOpens() - excluded == more, "nothing in a directory that is left out is looked at")
+        #expect(try listOpens() - listed > more, "a list with sizes does")
+    }
+
+    @Test func `an app that goes while the list is made is passed over, unless it was asked for`() throws {
+        let device = try deviceOfOneGroup()
+        let other = id("com.example.Other")
+        let (all, one) = (try ExcludedPlaces(of: nil, on: device), try ExcludedPlaces(of: notes, on: device))
+        try device.uninstall(notes)
+        #expect(try all.homes().map { $0.app.identifier } == [other])
+        #expect(complaint { _ = try one.homes() }?.kind == .unknownApp)
+        let before = try ExcludedPlaces(of: nil, on: device)
+        try device.reset(other)
+        #expect(complaint { _ = try before.homes() }?.kind == .inUse)
     }
 
     @Test func `an extension that nobody has signed is entitled to nothing`() throws {

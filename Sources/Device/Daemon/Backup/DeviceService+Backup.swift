@@ -60,19 +60,14 @@ extension DeviceService {
     /// The paths of homes that a backup leaves out.
     /// - Throws: ``Complaint`` of kind `invalidIdentifier`, `unknownApp` or `inUse`.
     func backupExcluded(_ request: BackupExcludedRequest) throws(Complaint) -> [ExcludedHome] {
-        let apps: [InstalledApp]
-        if let app = request.app { apps = [try device.app(try identifier(app))] } else { apps = device.apps }
+        let app = try request.app.map { (app) throws(Complaint) in try identifier(app) }
+        // The kernel keeps back content that is to be written, but neither names nor marks.
         return try operations.run { () throws(Complaint) in
-            mounts.writeOut()
-            var homes: [ExcludedHome] = []
-            for app in apps {
-                let paths = try device.pathsOutOfBackup(of: app, openFile: { [mounts] in mounts.openFile(inode: $0) })
-                homes.append(
-                    ExcludedHome(
-                        app: app.identifier.text, mountPoint: mounts.mountPoint(of: app.identifier),
-                        paths: paths.map(ExcludedHome.Path.init)))
+            try device.pathsOutOfBackup(of: app).map { (app, paths) in
+                ExcludedHome(
+                    app: app.identifier.text, mountPoint: mounts.mountPoint(of: app.identifier),
+                    paths: paths.map(ExcludedHome.Path.init))
             }
-            return homes
         }
     }
 

@@ -56,16 +56,18 @@ extension BootedDevice {
 }
 
 /// One backup, or the list of what one would hold.
-private struct BackupRun {
+struct BackupRun {
     private let device: BootedDevice
     private let order: BackupOrder
     private let openFile: (UInt64) -> EncryptedFile?
-    private let containers: [BackedUpContainer]
+    /// In order.
+    let containers: [BackedUpContainer]
     private let caprice: Caprice?
     private let disobeyed: (BackupDomain, [FileName]) -> Void
 
     init(
-        _ order: BackupOrder, on device: BootedDevice, openFile: @escaping (UInt64) -> EncryptedFile?,
+        _ order: BackupOrder, on device: BootedDevice,
+        openFile: @escaping (UInt64) -> EncryptedFile? = { _ in nil },
         disobeyed: @escaping (BackupDomain, [FileName]) -> Void = { _, _ in }
     ) throws(Complaint) {
         caprice = device.caprice
@@ -117,6 +119,19 @@ private struct BackupRun {
             }
         }
         try requireInPlace()
+    }
+
+    /// The paths in a container that are left out, without the places that never go in. Of what is in a directory that
+    /// is left out nothing is looked at.
+    func pathsLeftOut(of container: BackedUpContainer) throws(Complaint) -> [[FileName]] {
+        var paths: [[FileName]] = []
+        var walk = ContainerWalk(container.kind, container.directory, ignoringMark: ignoringMark(in: container))
+        try walk.run { (place, inclusion) throws(Complaint) in
+            guard inclusion != .included else { return true }
+            if !container.kind.isNeverInBackup(place) { paths.append(place.path) }
+            return false
+        }
+        return paths
     }
 
     /// Whether marks count: not where the order says so, and not where the device disobeys.
