@@ -32,7 +32,9 @@ static struct sigaction earlier;
 // Set by the one thread that uses the memory below.
 static _Atomic int is_reporting;
 static char input[4096];
-static char path[LONGEST_PATH + sizeof removed];
+// The path of a mapping as the kernel shows it.
+static char shown[LONGEST_PATH + sizeof removed];
+static char path[sizeof shown];
 static char line[LONGEST_PATH + 1024];
 
 struct maps {
@@ -44,8 +46,9 @@ struct maps {
 struct mapping {
     uintptr_t start;
     uint64_t offset;
-    // The file has no name any more.
-    bool is_removed;
+    uint64_t inode;
+    // The bytes of a file that has a name.
+    uint64_t size;
 };
 
 // The next byte of /proc/self/maps, -1 at its end.
@@ -63,15 +66,15 @@ static int next_byte(struct maps *maps) {
     return (unsigned char)input[maps->next++];
 }
 
-// A hexadecimal number, and the byte behind it.
-static uint64_t next_number(struct maps *maps) {
+// A number, and the byte behind it.
+static uint64_t next_number(struct maps *maps, unsigned base) {
     uint64_t number = 0;
     while (true) {
         int byte = next_byte(maps);
         if (byte >= '0' && byte <= '9') {
-            number = number << 4 | (uint64_t)(byte - '0');
+            number = number * base + (uint64_t)(byte - '0');
         } else if (byte >= 'a' && byte <= 'f') {
-            number = number << 4 | (uint64_t)(byte - 'a' + 10);
+            number = number * base + (uint64_t)(byte - 'a' + 10);
         } else {
             return number;
         }
@@ -85,7 +88,7 @@ static void skip_field(struct maps *maps) {
     } while (byte != ' ' && byte >= 0);
 }
 
-// Reads the path at the end of a line into `path`, which is empty where it does not fit. Returns false at the end.
+// Reads the path at the end of a line into `shown`, which is empty where it does not fit. Returns false at the end.
 static bool next_path(struct maps *maps) {
     size_t length = 0;
     int byte;
@@ -93,27 +96,46 @@ static bool next_path(struct maps *maps) {
         byte = next_byte(maps);
     } while (byte == ' ');
     while (byte != '\n' && byte >= 0) {
-        if (length < sizeof path) {
-            path[length++] = (char)byte;
+        if (length < sizeof shown) {
+            shown[length++] = (char)byte;
         }
         byte = next_byte(maps);
     }
-    path[length < sizeof path ? length : 0] = 0;
+    shown[length < sizeof shown ? length : 0] = 0;
     return byte >= 0;
 }
 
-// The only byte of a name that the kernel escapes here is the line's end.
-static void unescape(void) {
+// Copies so many bytes of `shown` to `path`, with line ends in place of their escapes if so asked.
+static void read_name(size_t length, bool unescapes) {
     char *to = path;
-    for (const char *from = path; *from != 0; to++) {
-        bool is_escaped = strncmp(from, "\\012", 4) == 0;
+    for (const char *from = shown; from < shown + length; to++) {
+        bool is_escaped = unescapes && strncmp(from, "\\012", 4) == 0;
         *to = is_escaped ? '\n' : *from;
         from += is_escaped ? 4 : 1;
     }
     *to = 0;
 }
 
-// Leaves the path of the file that is mapped at an address in `path`.
+// Leaves the name that leads to the mapped file in `path`. The kernel escapes the line ends of a name and no backslash,
+// and marks a name that is gone by a word with which another name may end: the inode tells which was meant. Returns
+// false where no name leads to the file, and leaves the one that it most likely had.
+static bool find_name(struct mapping *mapping) {
+    size_t length = strlen(shown), tail = sizeof removed - 1;
+    bool is_marked = length > tail && strcmp(shown + length - tail, removed) == 0;
+    for (int strips = 0; strips <= is_marked; strips++) {
+        for (int unescapes = 0; unescapes <= 1; unescapes++) {
+            struct stat status;
+            read_name(strips ? length - tail : length, unescapes);
+            if (lstat(path, &status) == 0 && (uint64_t)status.st_ino == mapping->inode) {
+                mapping->size = (uint64_t)status.st_size;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// Leaves what the kernel shows as the path of the file that is mapped at an address in `shown`.
 static bool find_mapping(uintptr_t address, struct mapping *found) {
     struct maps maps = {.file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
     if (maps.file < 0) {
@@ -121,26 +143,17 @@ static bool find_mapping(uintptr_t address, struct mapping *found) {
     }
     bool is_found = false, goes_on = true;
     while (goes_on && !is_found) {
-        uintptr_t start = (uintptr_t)next_number(&maps), end = (uintptr_t)next_number(&maps);
+        uintptr_t start = (uintptr_t)next_number(&maps, 16), end = (uintptr_t)next_number(&maps, 16);
         skip_field(&maps);
-        uint64_t offset = next_number(&maps);
+        uint64_t offset = next_number(&maps, 16);
         skip_field(&maps);
-        skip_field(&maps);
+        uint64_t inode = next_number(&maps, 10);
         goes_on = next_path(&maps);
         is_found = start <= address && address < end;
-        *found = (struct mapping){.start = start, .offset = offset};
+        *found = (struct mapping){.start = start, .offset = offset, .inode = inode};
     }
     close(maps.file);
-    if (!is_found || path[0] != '/') {
-        return false;
-    }
-    unescape();
-    size_t length = strlen(path), tail = sizeof removed - 1;
-    if (length > tail && strcmp(path + length - tail, removed) == 0) {
-        path[length - tail] = 0;
-        found->is_removed = true;
-    }
-    return true;
+    return is_found && shown[0] == '/';
 }
 
 static size_t append(size_t length, const char *text) {
@@ -176,13 +189,10 @@ static bool is_in_mount(const char *place, char *class, size_t size) {
 
 // The cause and the remedy of a fault in a file that has a name.
 static const char *cause(const struct mapping *mapping, uintptr_t address) {
-    struct stat status;
-    if (stat(path, &status) == 0) {
-        uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-        uint64_t place = (mapping->offset + (address - mapping->start)) / page * page;
-        if (place >= (uint64_t)status.st_size) {
-            return ", and the page is beyond the end of the file. Instead: map it anew after its length has changed.\n";
-        }
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t place = (mapping->offset + (address - mapping->start)) / page * page;
+    if (place >= mapping->size) {
+        return ", and the page is beyond the end of the file. Instead: map it anew after its length has changed.\n";
     }
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file >= 0) {
@@ -198,18 +208,27 @@ static const char *cause(const struct mapping *mapping, uintptr_t address) {
     return ", and the file cannot be reached any more.\n";
 }
 
+// Of a file that has no name any more nobody can ask for the class or the state.
+static const char gone[] =
+    ", a file that was replaced since, as by an atomic write, or removed. The device was locked or restarted, or has "
+    "no space for the page, or the page is beyond the end of the file. Instead: map the new file once it is there, "
+    "and let go of the mapping before a lock or a restart.\n";
+
 static void report(uintptr_t address) {
     struct mapping mapping;
     char class[64];
     if (!find_mapping(address, &mapping)) {
         return;
     }
+    bool has_name = find_name(&mapping);
     size_t length = append(0, "appcontainer: SIGBUS: this process touches its mapping of ");
     size_t start = length;
     length = append(length, path);
     show_controls(start, length);
-    // After a restart the name leads to a new file, and the mapping counts as removed.
-    if (is_in_mount(path, class, sizeof class)) {
+    if (has_name) {
+        if (!is_in_mount(path, class, sizeof class)) {
+            return;
+        }
         length = append(length, ", a file of class ");
         length = append(length, class);
         length = append(length, cause(&mapping, address));
@@ -217,10 +236,10 @@ static void report(uintptr_t address) {
         // The directory above tells whether it was in a mount.
         char *slash = strrchr(path, '/');
         slash[slash == path ? 1 : 0] = 0;
-        if (!mapping.is_removed || !is_in_mount(path, class, sizeof class)) {
+        if (!is_in_mount(path, class, sizeof class)) {
             return;
         }
-        length = append(length, ", a file that was removed. Instead: let go of the mapping before a lock or a restart.\n");
+        length = append(length, gone);
     }
     ssize_t written = write(STDERR_FILENO, line, length);
     (void)written;

@@ -36,6 +36,22 @@ import Testing
         #expect(run.signal == SIGBUS && run.output.contains(words), "\(run.output)")
     }
 
+    @Test(arguments: [Order.touchReplaced, .touchRemoved])
+    func `a mapping of a file that has no name any more`(order: Order) throws {
+        let run = try run(order, swiftTesting)
+        #expect(run.signal == SIGBUS, "\(run.output)")
+        let line = try #require(run.output.split(separator: "\n").first { $0.hasPrefix(word) }, "\(run.output)")
+        #expect(line.contains("/Documents/ma?pped, a file that was replaced since, as by an atomic write, "))
+        #expect(line.contains(" Instead: map the new file once it is there, ") && !line.contains("NSFile"))
+    }
+
+    @Test func `a mapping of a file whose name reads like that of one that is gone`() throws {
+        let run = try run(.touchOddlyNamed, swiftTesting)
+        #expect(run.signal == SIGBUS, "\(run.output)")
+        let line = try #require(run.output.split(separator: "\n").first { $0.hasPrefix(word) }, "\(run.output)")
+        #expect(line.contains("/Documents/ma\\012pped (deleted), a file of class NSFileProtectionComplete, which"))
+    }
+
     @Test func `a mapping of a file of the host`() throws {
         let run = try run(.touchOfHost, swiftTesting)
         #expect(run.signal == SIGBUS && !run.output.contains(word), "\(run.output)")

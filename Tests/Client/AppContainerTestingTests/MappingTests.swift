@@ -26,9 +26,12 @@ final class MappingTestCase: AppContainerTestCase {
 
 private func touchMapping(as order: Order?) async throws {
     let container = AppContainer.current
-    let file = order == .touchOfHost ? NSTemporaryDirectory() + "/mapped" : container.path("Documents/ma\npped")
+    let file: String
     switch order {
-    case .touchLocked, .touchLockedAndCatch, .touchRestarted, .touchCut, .touchOfHost: break
+    case .touchOfHost: file = NSTemporaryDirectory() + "/mapped"
+    case .touchOddlyNamed: file = container.path("Documents/ma\\012pped (deleted)")
+    case .touchLocked, .touchLockedAndCatch, .touchRestarted, .touchCut, .touchReplaced, .touchRemoved:
+        file = container.path("Documents/ma\npped")
     default: return
     }
     try Data(repeating: 7, count: 8192).write(to: URL(filePath: file))
@@ -42,6 +45,15 @@ private func touchMapping(as order: Order?) async throws {
     case .touchCut, .touchOfHost:
         #expect(ftruncate(descriptor, 0) == 0)
         if order == .touchOfHost { unsafe unlink(file) }
+    case .touchReplaced:
+        // Of another class, which the mapping does not have.
+        try Data(repeating: 8, count: 8192).write(to: URL(filePath: file + ".new"))
+        try await container.setProtection(FileProtection.none, of: file + ".new")
+        #expect(unsafe rename(file + ".new", file) == 0)
+        try await container.lock()
+    case .touchRemoved:
+        #expect(unsafe unlink(file) == 0)
+        try await container.lock()
     default: try await container.lock()
     }
     let byte = unsafe pages.load(fromByteOffset: 4096, as: UInt8.self)

@@ -9,6 +9,8 @@ enum Order: String {
     case waitToBeKilled
     /// Touch a mapping whose file is closed by a lock, older than a restart, cut, or on the host.
     case touchLocked, touchRestarted, touchCut, touchOfHost
+    /// As the first, with a file that was replaced or removed meanwhile, or with a name that reads like one of those.
+    case touchReplaced, touchRemoved, touchOddlyNamed
     /// As the first, in a process that has a handler of its own.
     case touchLockedAndCatch
 
