@@ -29,8 +29,8 @@ static const char attribute[] = "user.appcontainer.protection";
 
 // The action that this handler has replaced.
 static struct sigaction earlier;
-// Set by the one thread that uses the memory below.
-static _Atomic int is_reporting;
+// The process whose thread uses the memory below; 0 while none does. A child of a fork has a copy, and not the thread.
+static _Atomic pid_t reporter;
 static char input[4096];
 // The path of a mapping as the kernel shows it.
 static char shown[LONGEST_PATH + sizeof removed];
@@ -277,21 +277,26 @@ static void pass_on(int number, siginfo_t *information, void *context) {
     }
 }
 
+// Another thread's report comes to its end before this thread ends the process. Returns false after the longest wait.
+static bool begin_report(void) {
+    pid_t own = getpid();
+    struct timespec moment = {.tv_nsec = 1000000};
+    for (int waits = 0; waits < LONGEST_WAIT; waits++) {
+        pid_t holder = 0;
+        bool is_begun = atomic_compare_exchange_strong(&reporter, &holder, own);
+        if (is_begun || (holder != own && atomic_compare_exchange_strong(&reporter, &holder, own))) {
+            return true;
+        }
+        nanosleep(&moment, NULL);
+    }
+    return false;
+}
+
 static void on_bus_error(int number, siginfo_t *information, void *context) {
     int saved = errno;
-    if (information->si_code == BUS_ADRERR) {
-        // Another thread's report comes to its end before this thread ends the process.
-        struct timespec moment = {.tv_nsec = 1000000};
-        int idle = 0, waits = 0;
-        while (!atomic_compare_exchange_strong(&is_reporting, &idle, 1) && waits < LONGEST_WAIT) {
-            nanosleep(&moment, NULL);
-            idle = 0;
-            waits++;
-        }
-        if (waits < LONGEST_WAIT) {
-            report((uintptr_t)information->si_addr);
-            atomic_store(&is_reporting, 0);
-        }
+    if (information->si_code == BUS_ADRERR && begin_report()) {
+        report((uintptr_t)information->si_addr);
+        atomic_store(&reporter, 0);
     }
     errno = saved;
     pass_on(number, information, context);
