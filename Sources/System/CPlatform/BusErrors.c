@@ -247,7 +247,8 @@ static void report(uintptr_t address) {
 
 // Does as would be done without this handler.
 static void pass_on(int number, siginfo_t *information, void *context) {
-    bool is_fault = information->si_code > 0;
+    // Memory that was found broken, and that no instruction touches, is told once, as if somebody had sent the signal.
+    bool is_fault = information->si_code > 0 && information->si_code != BUS_MCEERR_AO;
     struct sigaction standard = {.sa_handler = SIG_DFL};
     if (earlier.sa_handler == SIG_DFL || (earlier.sa_handler == SIG_IGN && is_fault)) {
         // The same instruction meets the same fault again, and a signal that was sent is blocked until the return.
