@@ -69,7 +69,7 @@ open class AppContainerTestCase: XCTestCase {
     }
 
     /// Records a failure, and below it each call that was refused and that no `expectRefused` or `expectUnreadable`
-    /// asked for: the call, the rule and the advice.
+    /// asked for: the call, the rule and the advice. Each is told once, by the first failure after it.
     open override func recordFailure(
         withDescription description: String, inFile filePath: String, atLine lineNumber: Int, expected: Bool
     ) {

@@ -10,8 +10,8 @@ extension Trait where Self == ContainerTrait {
     /// when the test ends, however it ends.
     ///
     /// A failure of the test has a comment for each call that was refused and that no `expectRefused` or
-    /// `expectUnreadable` asked for: the call, the rule and the advice. The events of the test are attached in a file
-    /// named after the test and its arguments.
+    /// `expectUnreadable` asked for: the call, the rule and the advice. Each is told once, by the first failure after
+    /// it. The events of the test are attached in a file named after the test and its arguments.
     ///
     /// - Parameters:
     ///   - app: the path of a `.app` directory or an `.ipa`.

@@ -74,13 +74,11 @@ enum RefusedCalls {
 }
 
 extension TestContainer {
-    /// The calls that were refused since the test began, but for those that the test has expected, in lines. The record
-    /// is complete: a refused call is recorded before it returns. Blocks the thread for the time of one request.
-    /// - Returns: none if the device no longer answers.
-    func refusedCalls() -> [String] {
-        guard case .success(let events) = BlockingTask.result(of: { try await self.ownEvents() }) else { return [] }
-        return RefusedCalls.lines(of: expected.others(in: events))
-    }
+    /// The calls that were refused since the test began, but for those that the test has expected and those that an
+    /// earlier failure has told, in lines. The record is complete: a refused call is recorded before it returns. Blocks
+    /// the thread for the time of one request, and for two seconds at most.
+    /// - Returns: none if the device does not answer.
+    func refusedCalls() -> [String] { told.lines(but: expected) { try await self.ownEvents() } }
 }
 
 extension String {

@@ -29,6 +29,8 @@ public final class TestContainer: Sendable {
     let earlier: EarlierEvents
     /// The refusals that the test has expected, of extensions too.
     let expected: ExpectedRefusals
+    /// The refusals that failures of the test have told.
+    let told = ToldRefusals()
 
     /// - Parameter isRunning: whether the app counts as running while it is mounted.
     init(

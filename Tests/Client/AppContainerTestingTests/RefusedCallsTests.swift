@@ -1,6 +1,7 @@
 // Tests of the lines that a failure has on refused calls, and of the name of its attachment.
 
 import AppContainer
+import Platform
 import Testing
 
 @testable import AppContainerTesting
@@ -46,6 +47,63 @@ import Testing
         expected.addReading(of: "b")
         let others = expected.others(in: [first, Event(.locked, time: "t"), second] + closed)
         #expect(others == [second, closed[1]])
+    }
+
+    @Test func `a refusal is told by one failure of a test`() {
+        let told = ToldRefusals()
+        let expected = ExpectedRefusals()
+        let (first, second) = (refusal("a", "r"), refusal("b", "r"))
+        let line = "refused: open of a for com.example.Notes: EPERM. Rule r."
+        #expect(told.lines(but: expected) { [first] } == [line])
+        #expect(told.lines(but: expected) { [first] } == [])
+        // One more that is equal, in the same millisecond, and one that was expected meanwhile.
+        expected.add([second])
+        #expect(told.lines(but: expected) { [first, second, first] } == [line])
+        #expect(told.lines(but: expected) { [first, second, first] } == [])
+    }
+
+    @Test func `a device that does not answer costs a test two seconds, and its failures have no lines`() {
+        let told = ToldRefusals()
+        let isCancelled = Monitor(false)
+        let start = MonotonicClock.nanoseconds
+        for _ in 0..<100 {
+            let lines = told.lines(but: ExpectedRefusals()) {
+                do {
+                    try await Task.sleep(for: .seconds(3600))
+                } catch {
+                    isCancelled.access { $0 = true }
+                    throw error
+                }
+                return []
+            }
+            #expect(lines == [])
+        }
+        let seconds = Double(MonotonicClock.nanoseconds - start) / 1e9
+        // A busy machine gives the thread its turn late, but a second wait of many would not fit.
+        #expect(seconds >= 2 && seconds < 100)
+        isCancelled.wait { $0 ? () : nil }
+    }
+
+    @Test func `a loop of failures reads the record for two seconds in all`() {
+        let told = ToldRefusals()
+        let readings = Monitor(0)
+        var lines: [[String]] = []
+        for _ in 0..<2000 {
+            lines.append(
+                told.lines(but: ExpectedRefusals()) {
+                    try await Task.sleep(for: .milliseconds(300))
+                    let number = readings.access { number in
+                        number += 1
+                        return number
+                    }
+                    return (1...number).map { refusal("\($0)", "r") }
+                })
+        }
+        let count = readings.access { $0 }
+        #expect((1...7).contains(count) && lines[0] == ["refused: open of 1 for com.example.Notes: EPERM. Rule r."])
+        #expect(lines.allSatisfy { $0.count <= 1 })
+        #expect(lines[count].first?.hasPrefix("refused calls are not looked for any more") == true)
+        #expect(lines[(count + 1)...].allSatisfy(\.isEmpty))
     }
 
     @Test func `an attachment is named after its test and the arguments`() {

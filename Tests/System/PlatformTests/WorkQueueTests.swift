@@ -51,4 +51,18 @@ import Testing
         let failure = BlockingTask.result { throw CancellationError() }
         #expect(throws: CancellationError.self) { try failure.get() }
     }
+
+    @Test func `a thread waits for async work for a limited time, and has the rest of it cancelled`() throws {
+        let isCancelled = Monitor(false)
+        let late = BlockingTask.result(within: 50_000_000) {
+            do {
+                try await Task.sleep(for: .seconds(3600))
+            } catch {
+                isCancelled.access { $0 = true }
+            }
+        }
+        #expect(late == nil)
+        isCancelled.wait { $0 ? () : nil }
+        #expect(try BlockingTask.result(within: 60_000_000_000) { 7 }?.get() == 7)
+    }
 }
