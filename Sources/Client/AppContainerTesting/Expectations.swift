@@ -52,9 +52,10 @@ public func expectUnreadable(
     fileID: String = #fileID, line: Int = #line, column: Int = #column
 ) {
     let place = Place(file: file, fileID: fileID, line: line, column: column)
+    let start = Event.now
     switch readingFails(container.whole(path)) {
     case nil: place.fail("expected \(path) to be unreadable, but it can be read")
-    case .notPermitted?: container.expected.addReading(of: container.relative(path))
+    case .notPermitted?: container.expected.addReading(of: container.relative(path), from: start, to: Event.now)
     case let error?: place.fail("expected \(path) to be unreadable, but reading it fails otherwise: \(error.message)")
     }
 }

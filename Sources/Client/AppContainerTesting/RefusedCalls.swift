@@ -9,18 +9,31 @@ import Synchronization
 ///
 /// Lock: its own, for moments.
 final class ExpectedRefusals: Sendable {
+    /// A reading that was refused, with the times before and after it, as events have them.
+    private struct Reading {
+        var start: String
+        var end: String
+    }
+
     private struct State {
         var events: Set<Event> = []
-        /// The number of expected refusals of a file's content, by the file's path in the home.
-        var readings: [String: Int] = [:]
+        /// The expected refusals of a file's content, by the file's path in the home.
+        var readings: [String: [Reading]] = [:]
     }
 
     private let state = Mutex(State())
 
     func add(_ events: [Event]) { state.withLock { $0.events.formUnion(events) } }
 
-    /// A reading of a file was refused, as it should be.
-    func addReading(of path: String) { state.withLock { $0.readings[path, default: 0] += 1 } }
+    /// A reading of a file was refused, as it should be. Its event, which is not looked for now, is one from meanwhile:
+    /// where the record has left it out, no later refusal of the same file counts in its place.
+    /// - Parameters:
+    ///   - path: of the file, relative to the home.
+    ///   - start: the time before, as ``Event/now`` has it.
+    ///   - end: the time after.
+    func addReading(of path: String, from start: String, to end: String) {
+        state.withLock { $0.readings[path, default: []].append(Reading(start: start, end: end)) }
+    }
 
     /// The refusals of a record that no expectation has asked for.
     func others(in record: [Event]) -> [Event] {
@@ -28,9 +41,9 @@ final class ExpectedRefusals: Sendable {
         return record.filter { event in
             guard event.event == .refused, expected.remove(event) == nil else { return false }
             guard Refusal.dataProtection.matches(event.rule), event.operation == "open", let path = event.path,
-                let count = readings[path], count > 0
+                let index = readings[path]?.firstIndex(where: { $0.start <= event.time && event.time <= $0.end })
             else { return true }
-            readings[path] = count - 1
+            readings[path]?.remove(at: index)
             return false
         }
     }

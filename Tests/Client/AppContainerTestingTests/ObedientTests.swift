@@ -14,7 +14,8 @@ import XCTest
         switch Order.given {
         case .fail:
             #expect(throws: CocoaError.self) { try Data().write(to: container.url("Notes.app/unexpected")) }
-            Issue.record("told to fail")
+            // The second failure has nothing new to tell.
+            for _ in 0..<2 { Issue.record("told to fail") }
         case .forgetToClose: forgetToClose(container)
         case .waitToBeKilled: try await waitToBeKilled(container)
         default: break
@@ -46,7 +47,7 @@ final class ObedientTestCase: AppContainerTestCase {
         switch Order.given {
         case .fail:
             XCTAssertThrowsError(try Data().write(to: container.url("Notes.app/unexpected")))
-            XCTFail("told to fail")
+            for _ in 0..<2 { XCTFail("told to fail") }
         case .forgetToClose: forgetToClose(container)
         case .waitToBeKilled: try await waitToBeKilled(container)
         default: break

@@ -44,9 +44,17 @@ import Testing
         let (first, second) = (refusal("a"), refusal("a", time: "later"))
         let closed = [refusal("b", "dataProtection"), refusal("b", "dataProtection", time: "later")]
         expected.add([first])
-        expected.addReading(of: "b")
+        expected.addReading(of: "b", from: "l", to: "t")
         let others = expected.others(in: [first, Event(.locked, time: "t"), second] + closed)
         #expect(others == [second, closed[1]])
+    }
+
+    @Test func `an expected refusal that the record has left out hides no other of the same file`() {
+        let expected = ExpectedRefusals()
+        for second in 2...3 { expected.addReading(of: "b", from: "\(second).000", to: "\(second).900") }
+        let times = ["1.999", "2.901", "3.000", "3.001", "4.000"]
+        let record = times.map { refusal("b", "dataProtection", time: $0) }
+        #expect(expected.others(in: record).map(\.time) == ["1.999", "2.901", "3.001", "4.000"])
     }
 
     @Test func `a refusal is told by one failure of a test`() {
