@@ -240,7 +240,7 @@ case_a_device_of_version_0_1_0_opens_with_all_that_is_in_it() {
     same "$(appcontainer capacity "$DEVICE" --json | json capacity)" 67108864
     whole
     # From now on its records are authenticated, and a version that does not look refuses it.
-    same "$(json format <"$DEVICE/Device.json")" 3 "format"
+    same "$(json format <"$DEVICE/Device.json")" 4 "format"
     stop
     whole
 }
