@@ -111,7 +111,7 @@ import Testing
         #expect((1...7).contains(count) && lines[0] == ["refused: open of 1 for com.example.Notes: EPERM. Rule r."])
         #expect(lines.allSatisfy { $0.count <= 1 })
         #expect(lines[count].first?.hasPrefix("refused calls are not looked for any more") == true)
-        #expect(lines[(count + 1)...].allSatisfy(\.isEmpty))
+        #expect(lines[(count + 1)...].allSatisfy { $0.isEmpty })
     }
 
     @Test func `an attachment is named after its test and the arguments`() {

@@ -81,8 +81,12 @@ usercase_list_believes_nothing_that_lies_beside_the_sockets() {
     export XDG_RUNTIME_DIR
     # shellcheck disable=SC2317  # finish calls it
     undo() { rm -rf "$XDG_RUNTIME_DIR"; }
-    same "$(appcontainer list --json | tr -d ' \n')" "[]" "without a device"
-    same "$(appcontainer list 2>"$WORK/told")" "" "the table of none"
+    same "$(served)" "" "without a device"
+    # With /run and /tmp of its own, where no other case has devices.
+    unshare --map-root-user --mount bash -c 'mount -t tmpfs tmpfs /run && mount -t tmpfs tmpfs /tmp &&
+        appcontainer list --json >"$WORK/none" && appcontainer list >"$WORK/table" 2>"$WORK/told"'
+    same "$(tr -d ' \n' <"$WORK/none")" "[]" "without any device"
+    same "$(cat "$WORK/table")" "" "the table of none"
     contains "$(cat "$WORK/told")" "no device is served"
     start
     within /usr/bin/python3 "$HERE/list.py" "$XDG_RUNTIME_DIR/appcontainer" "$DEVICE" 300
