@@ -63,8 +63,8 @@ struct AppContainerCommand: AsyncParsableCommand {
         let arguments = CommandLine.arguments.dropFirst()
         // First, and it does not return for these two commands.
         await serve(arguments)
+        requireText(orEndWith: EX_USAGE)
         do {
-            try requireText()
             try requireCommand(arguments)
             var command = try parseAsRoot(Array(arguments))
             if var command = command as? any AsyncParsableCommand {
@@ -115,12 +115,14 @@ struct AppContainerCommand: AsyncParsableCommand {
         Glibc.exit(complaint.kind.exitCode)
     }
 
-    /// Refuses arguments that are not UTF-8. Swift's String would replace invalid bytes, and so name another file.
-    /// - Throws: `ValidationError`.
-    static func requireText() throws {
+    /// Ends the process where an argument is not UTF-8. Swift's String would replace invalid bytes, and so name another
+    /// file.
+    /// - Parameter code: the exit code of wrong usage.
+    static func requireText(orEndWith code: Int32) {
         guard let argument = ArgumentBytes.firstNotUTF8() else { return }
-        throw ValidationError(
+        StandardError.complain(
             "names given to this command have to be UTF-8, and \(argument) is not; name the directory it is in")
+        Glibc.exit(code)
     }
 
     /// Refuses a first word that is no command. The parser would take it for an argument of the root, and print the

@@ -50,8 +50,8 @@ struct SystemMount: AsyncParsableCommand {
 
     /// Runs the program, and ends the process.
     static func main() async {
+        AppContainerCommand.requireText(orEndWith: MountStatus.usage.rawValue)
         do {
-            try AppContainerCommand.requireText()
             let command = try parse()
             try await command.run()
             Glibc.exit(EXIT_SUCCESS)
