@@ -210,9 +210,9 @@ case_an_app_runs_its_tools_under_another_name_of_the_device() {
     appcontainer unmount home
 }
 
-# The device of version 0.1.0 beside the cases: made by that version, with a file of each class, a group, a delivered
+# The device of version 0.1.0 beside the cases: made by that version, by root, with a file of each class, a group, a delivered
 # letter, a mark, a hole, links, and the passcode 271828.
-case_a_device_of_version_0_1_0_opens_with_all_that_is_in_it() {
+rootcase_a_device_of_version_0_1_0_opens_with_all_that_is_in_it() {
     mkdir -p "$MOUNT"
     tar --xattrs --xattrs-include='*' --no-same-owner -xJf "$HERE/device-0.1.0.tar.xz"
     same "$(json format <"$DEVICE/Device.json")" 1 "format of the old device"
