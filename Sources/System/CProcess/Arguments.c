@@ -2,8 +2,8 @@
 #include "CProcess.h"
 #include <stddef.h>
 
-/// Of the Swift runtime: what CommandLine answers from now on. Without it, CommandLine reads /proc/self/cmdline, and has
-/// no arguments where there is no /proc. Weak, for programs that need no CommandLine.
+/// Of the Swift runtime: what CommandLine answers from now on. Without it, CommandLine reads /proc/self/cmdline, and
+/// has no arguments where there is no /proc. Weak, for programs that need no CommandLine.
 extern void _swift_stdlib_overrideUnsafeArgvArgc(char **arguments, int count) __attribute__((weak));
 
 static char **given;

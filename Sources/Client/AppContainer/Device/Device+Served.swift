@@ -11,8 +11,9 @@ extension Device {
     /// }
     /// ```
     ///
-    /// Two hundred are asked at once, so that one that does not answer costs no more than `patience`: it is in the list too, as
-    /// ``ListedDevice/notAnswering``. Of root's program these are the devices that root serves, whoever owns them.
+    /// Two hundred are asked at once, so that one that does not answer costs no more than `patience`: it is in the list
+    /// too, as ``ListedDevice/notAnswering``. Of root's program these are the devices that root serves, whoever owns
+    /// them.
     ///
     /// - Parameter patience: the time that each process has to answer.
     public static func served(patience: Duration = .seconds(2)) async -> [ListedDevice] {

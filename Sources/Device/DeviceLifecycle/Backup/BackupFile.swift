@@ -145,13 +145,7 @@ struct BackupFile {
         while true {
             do throws(Fault) {
                 var filled = 0
-                try file.read(count: count, from: position) { result in
-                    for index in 0..<result.segmentCount {
-                        let segment = result.segment(index)
-                        buffer.copy(from: segment.buffer, at: segment.offset, count: segment.count, to: filled)
-                        filled += segment.count
-                    }
-                }
+                try file.read(count: count, from: position) { filled = $0.copy(to: buffer) }
                 // It has become shorter than it was.
                 buffer.zero(filled, count: count - filled)
                 return

@@ -63,13 +63,7 @@ struct SealedFileReencryption {
         _ count: Int, at position: Int64, of file: EncryptedFile, into buffer: PageBuffer
     ) throws(Fault) -> Int {
         var filled = 0
-        try file.read(count: count, from: position) { result in
-            for index in 0..<result.segmentCount {
-                let segment = result.segment(index)
-                buffer.copy(from: segment.buffer, at: segment.offset, count: segment.count, to: filled)
-                filled += segment.count
-            }
-        }
+        try file.read(count: count, from: position) { filled = $0.copy(to: buffer) }
         return filled
     }
 }

@@ -18,6 +18,15 @@ public struct ReadResult {
         return (segment.buffer, segment.offset, segment.count)
     }
 
+    /// Copies the bytes of all segments to the beginning of a buffer.
+    /// - Returns: their count.
+    public func copy(to buffer: PageBuffer) -> Int {
+        workspace.segments.reduce(0) { filled, segment in
+            buffer.copy(from: segment.buffer, at: segment.offset, count: segment.count, to: filled)
+            return filled + segment.count
+        }
+    }
+
     /// Bytes in all segments; fewer than requested only at the end of the file.
     public var count: Int { workspace.segments.reduce(0) { $0 + $1.count } }
 }
