@@ -70,7 +70,7 @@ extension Descriptor {
     /// `openat(2)` of each part of a path, for a directory in which this process writes, or that it tells about. The
     /// superuser's process follows root's links only.
     /// - Parameter path: absolute.
-    /// - Throws: EACCES for a link of another user.
+    /// - Throws: EACCES for a link of another user; ENAMETOOLONG.
     public static func openDirectory(byOwnLinks path: String) throws(SystemError) -> Descriptor {
         guard !path.isEmpty else { throw .noEntry }
         var walk = try LinkWalk()
@@ -106,6 +106,7 @@ private struct LinkWalk {
         while let part = rest.popLast() {
             if part == [UInt8(ascii: ".")] { continue }
             guard let name = FileName(part) else {
+                guard part.count <= FileName.maximumLength else { throw .nameTooLong }
                 guard part == Array("..".utf8) else { throw .invalid }
                 directory = SharedDescriptor(try directory.descriptor.openParent())
                 continue
