@@ -290,7 +290,7 @@ case_files_kept_open_on_a_locked_device_go_in_as_ciphertext() {
     whole
 }
 
-case_a_backup_of_a_container_that_is_reset_meanwhile_is_refused() {
+oncecase_a_backup_of_a_container_that_is_reset_meanwhile_is_refused() {
     start
     some_files 2000
     # In the order of a backup: content that shows that it is at work, a hole that keeps it there, and the tree.
@@ -525,7 +525,7 @@ hostcase_a_full_host_keeps_what_it_had() {
     rm -rf "$small"
 }
 
-case_a_kill_in_the_middle_of_a_restore_leaves_one_state_or_the_other() {
+oncecase_a_kill_in_the_middle_of_a_restore_leaves_one_state_or_the_other() {
     start
     some_files 2000
     appcontainer backup "$DEVICE" "$BACKUP"

@@ -98,7 +98,7 @@ kept/one"
     ! grep -qE '^(tmp|Notes.app|Library/Caches)' <<<"$list" || fail "taken: $list"
 }
 
-case_the_tag_of_cache_directories() {
+oncecase_the_tag_of_cache_directories() {
     start_protected
     mounted_with_tags
     local tag

@@ -132,7 +132,7 @@ hostcase_marks_and_tags_on_any_host() {
     done
 }
 
-rootcase_every_form_of_the_mark_is_the_same_for_the_containers_user() {
+rootoncecase_every_form_of_the_mark_is_the_same_for_the_containers_user() {
     as_container_user
     forms
     # Not for others.

@@ -156,7 +156,7 @@ case_a_damaged_backup_password_is_replaced() {
     rm "$DEVICE/PasswordKeybag"
 }
 
-case_a_backup_of_a_locked_device_comes_back_anywhere_with_the_backup_password() {
+oncecase_a_backup_of_a_locked_device_comes_back_anywhere_with_the_backup_password() {
     start_with_password
     appcontainer lock "$DEVICE" --now
     contains "$(timeout 60 appcontainer backup "$DEVICE" "$BACKUP")" "4 as ciphertext"
@@ -265,7 +265,7 @@ case_a_scheduled_backup_of_a_locked_device_comes_back_anywhere_with_the_backup_p
     finish_other
 }
 
-case_a_keybag_of_another_backup_opens_nothing() {
+oncecase_a_keybag_of_another_backup_opens_nothing() {
     start_with_password
     appcontainer lock "$DEVICE" --now
     timeout 60 appcontainer backup "$DEVICE" "$BACKUP"

@@ -11,7 +11,7 @@ case_untar_thousands_of_files_and_compare_byte_for_byte_after_a_remount() {
     whole
 }
 
-case_rsync_checksums_agree_both_ways() {
+oncecase_rsync_checksums_agree_both_ways() {
     start
     local tree
     tree=$(some_tree)

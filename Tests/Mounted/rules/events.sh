@@ -188,7 +188,7 @@ case_damage_is_one_event() {
     same "$(named corrupt | json_lines app path errno operation process)" "$APP Documents/victim EIO read cat"
 }
 
-case_a_flood_of_refusals_fills_nothing() {
+oncecase_a_flood_of_refusals_fills_nothing() {
     start
     # Of one process no more is recorded than its burst.
     /usr/bin/python3 "$HERE/record.py" refuse 1500 "$MOUNT/Notes.app/$(printf 'n%.0s' $(seq 200))" 25

@@ -167,7 +167,7 @@ case_files_that_an_update_drops_are_counted() {
     counted
 }
 
-case_a_killed_device_is_counted_anew() {
+oncecase_a_killed_device_is_counted_anew() {
     start_bounded 512M
     local tree
     tree=$(some_tree)
