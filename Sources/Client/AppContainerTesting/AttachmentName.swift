@@ -1,5 +1,6 @@
 // The name of the file that a failed test's events become.
 
+import Platform
 import Synchronization
 import Testing
 
@@ -27,8 +28,7 @@ enum AttachmentName {
         case let arguments?: name += " (\(arguments.joined(separator: ", ")))"
         case nil: name += " (\(next))"
         }
-        name = name.replacingControls(by: "-").split(separator: "/", omittingEmptySubsequences: false)
-            .joined(separator: "-")
+        name = HostPath.parts(of: name.replacingControls(by: "-")).joined(separator: "-")
         // The library takes what is before the first dot for the name, and a name that begins with one would be hidden.
         if name.hasPrefix(".") { name = "-" + name.dropFirst() }
         if name.utf8.count > longest {

@@ -104,7 +104,7 @@ public func expectPurged(
     let relative = container.relative(path)
     let wasPurged = try await container.ownEvents().contains { event in
         guard event.event == .purged, event.app == container.app, let purged = event.path else { return false }
-        return relative == purged || relative.hasPrefix(purged + "/")
+        return HostPath.rest(of: relative, in: purged) != nil
     }
     if !wasPurged { place.fail("expected \(path) to be purged, but it went without a purge, or never was there") }
 }

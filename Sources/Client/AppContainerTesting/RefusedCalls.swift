@@ -89,7 +89,7 @@ enum RefusedCalls {
 extension TestContainer {
     /// The calls that were refused since the test began, but for those that the test has expected and those that an
     /// earlier failure has told, in lines. The record is complete: a refused call is recorded before it returns. Blocks
-    /// the thread for the time of one request, and for two seconds at most.
+    /// the thread for the time of one request, and in a test for two seconds at most.
     /// - Returns: none if the device does not answer.
     func refusedCalls() -> [String] { told.lines(but: expected) { try await self.ownEvents() } }
 }

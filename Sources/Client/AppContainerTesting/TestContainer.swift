@@ -3,6 +3,7 @@
 public import AppContainer
 import ContainerFoundation
 public import FoundationEssentials
+import Platform
 import Synchronization
 
 /// An app's container on the device of one test.
@@ -74,7 +75,7 @@ public final class TestContainer: Sendable {
     /// Makes a path relative to the app's home.
     /// - Parameter path: relative, or absolute below ``home``.
     func relative(_ path: String) -> String {
-        path == home ? "" : path.hasPrefix(home + "/") ? String(path.dropFirst(home.count + 1)) : path
+        HostPath.rest(of: path, in: home) ?? path
     }
 
     /// The home of one of the app's extensions, mounted beside the app's from the first call on. It counts as running

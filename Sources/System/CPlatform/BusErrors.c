@@ -163,13 +163,32 @@ static size_t append(size_t length, const char *text) {
     return length + count;
 }
 
+// The length in bytes of a character that a terminal obeys, at the beginning of a text in UTF-8; 0 for others: the
+// controls C0, DEL and C1, ends of lines and paragraphs, and marks that turn the direction of writing.
+static size_t control(const unsigned char *text, size_t length) {
+    if (text[0] < 0x20 || text[0] == 0x7F) {
+        return 1;
+    }
+    if (length >= 2) {
+        if ((text[0] == 0xC2 && text[1] >= 0x80 && text[1] <= 0x9F) || (text[0] == 0xD8 && text[1] == 0x9C)) {
+            return 2;
+        }
+    }
+    if (length >= 3 && text[0] == 0xE2) {
+        unsigned char third = text[2];
+        bool is_mark = text[1] == 0x80 && (third == 0x8E || third == 0x8F || (third >= 0xA8 && third <= 0xAE));
+        bool is_isolate = text[1] == 0x81 && third >= 0xA6 && third <= 0xA9;
+        return is_mark || is_isolate ? 3 : 0;
+    }
+    return 0;
+}
+
 // A terminal shall show a name, and not obey it.
 static void show_controls(size_t from, size_t to) {
-    for (size_t index = from; index < to; index++) {
-        unsigned char byte = (unsigned char)line[index];
-        if (byte < 0x20 || byte == 0x7F) {
-            line[index] = '?';
-        }
+    for (size_t index = from; index < to;) {
+        size_t length = control((const unsigned char *)line + index, to - index);
+        memset(line + index, '?', length);
+        index += length > 0 ? length : 1;
     }
 }
 

@@ -45,6 +45,15 @@ import Testing
     }
 
     @Test(arguments: [
+        ("", true), ("a/b", true), ("\u{301}a/b", true), ("/a", false), ("a//b", false), ("a/..", false), ("./a", false),
+        // To Swift the slashes beside these are no characters of their own.
+        ("../\u{301}a", false), ("a\u{600}/../\u{301}b", false),
+    ])
+    func aPathThatLeadsOutIsNobodys(path: String, isValid: Bool) {
+        #expect(record(1, [FileAccess(.write, path)]).isValid == isValid)
+    }
+
+    @Test(arguments: [
         (FileAccess(.read, "a"), FileAccess(.read, "a"), false),
         (FileAccess(.read, "a"), FileAccess(.write, "a"), true),
         (FileAccess(.write, "a"), FileAccess(.write, "a"), true),

@@ -40,7 +40,7 @@ import Testing
         #expect(source.otherLengths == 0)
         for (one, other) in zip(found, whole) where one.entry.path.last != "database" { #expect(one == other) }
         // One that says that it is not encrypted, with the keys of its files, is taken as well.
-        try edit(scratch, list: "Manifest", "list['IsEncrypted'] = False")
+        try Python.edit("Manifest", in: scratch["copy"], "list['IsEncrypted'] = False")
         #expect(try read(scratch["copy"]).count == whole.count)
     }
 
@@ -158,15 +158,5 @@ import Testing
             try shell("tar -C '\(scratch.path)' -cf '\(scratch["made.tar"])' out copy")
             made[isOwn] = try Data(contentsOf: URL(filePath: scratch["made.tar"]))
         }
-    }
-
-    private func edit(_ scratch: Scratch, list: String, _ change: String) throws {
-        try Python.run(
-            lines: """
-                import plistlib
-                list = plistlib.load(open("\(list).plist", "rb"))
-                \(change)
-                plistlib.dump(list, open("\(list).plist", "wb"), fmt=plistlib.FMT_BINARY)
-                """, in: scratch["copy"])
     }
 }

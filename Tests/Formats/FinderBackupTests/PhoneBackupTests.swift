@@ -157,7 +157,7 @@ import Testing
     func manifestsThatMakeNoSenseAreRefused(change: String, kind: Complaint.Kind) throws {
         let scratch = Scratch()
         try make(scratch["phone"])
-        try edit(change, list: "Manifest", in: scratch["phone"])
+        try Python.edit("Manifest", in: scratch["phone"], change)
         #expect(complaint { _ = try read(scratch["phone"]) }?.kind == kind)
     }
 
@@ -182,7 +182,7 @@ import Testing
     func keybagsThatMakeNoSenseAreRefused(change: String, kind: Complaint.Kind) throws {
         let scratch = Scratch()
         try make(scratch["phone"], ["--password", Self.password])
-        try edit(change, list: "Manifest", in: scratch["phone"])
+        try Python.edit("Manifest", in: scratch["phone"], change)
         #expect(complaint { _ = try read(scratch["phone"], password: Array(Self.password.utf8)) }?.kind == kind)
     }
 
@@ -354,16 +354,6 @@ import Testing
         case 2: try Python.run("make_phone_backup.py", path, one, two)
         default: try Python.run("make_phone_backup.py", path, one, two, three)
         }
-    }
-
-    private func edit(_ change: String, list: String, in directory: String) throws {
-        try Python.run(
-            lines: """
-                import plistlib
-                list = plistlib.load(open("\(list).plist", "rb"))
-                \(change)
-                plistlib.dump(list, open("\(list).plist", "wb"), fmt=plistlib.FMT_BINARY)
-                """, in: directory)
     }
 
     private func shown(_ item: Item) -> String {

@@ -21,6 +21,17 @@ enum Python {
         try shell("cd '\(directory)' && '\(try interpreter())' '\(script)'; status=$?; rm '\(script)'; exit $status")
     }
 
+    /// Changes a property list of a backup in a line of Python, in which the property list is `list`.
+    static func edit(_ name: String, in directory: String, _ change: String) throws {
+        let lines = """
+            import plistlib
+            list = plistlib.load(open("\(name).plist", "rb"))
+            \(change)
+            plistlib.dump(list, open("\(name).plist", "wb"), fmt=plistlib.FMT_BINARY)
+            """
+        try run(lines: lines, in: directory)
+    }
+
     private static func interpreter() throws -> String {
         let path = Checkout.root.appending(path: ".build-python/bin/python3").path()
         try #require(

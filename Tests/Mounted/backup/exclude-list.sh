@@ -44,7 +44,8 @@ unpack() { mkdir "$TAKEN" && tar -C "$TAKEN" -xf "$1"; }
 with_tar_arguments() {
     complains 56 excluded_paths --for tar
     local -a list
-    mapfile -d '' -t list < <(excluded_paths --for tar --print0)
+    excluded_paths --for tar --print0 >list
+    mapfile -d '' -t list <list
     tar "${list[@]/#/--exclude=}" -cf arguments.tar "$MOUNT" 2>"$WORK/log"
     unpack arguments.tar
     took "$TAKEN$MOUNT"

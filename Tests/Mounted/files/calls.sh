@@ -67,6 +67,34 @@ line" $'not utf-8 \xff\xfe' "back\\slash" "*?[a]" ".hidden" "...  "; do
     cd "$WORK"
 }
 
+# To Swift each of these two characters and the slash beside it are one.
+oncecase_names_that_join_with_a_slash_are_reached_by_every_command() {
+    local mark=$'\xcc\x81' open=$'\xd8\x80' folder file command
+    DEVICE="$WORK/${mark}device$open" MOUNT="$WORK/${mark}home$open" DOCUMENTS="$WORK/${mark}home$open/Documents"
+    folder="$WORK/${mark}backups$open"
+    start
+    mkdir -p "$DOCUMENTS/${mark}a$open" "$folder/$mark" "$folder/${open}x"
+    file="$DOCUMENTS/${mark}a$open/${mark}b"
+    echo kept >"$file"
+    for command in inspect "protect complete" "exclude" "include"; do
+        # shellcheck disable=SC2086  # a command and its first argument
+        appcontainer $command "$file" >/dev/null
+    done
+    same "$(appcontainer inspect --json "$file" | json 0 path)" "Documents/${mark}a$open/${mark}b"
+    same "$(appcontainer path "$DEVICE" "$APP" | head -c 1)" /
+    appcontainer backup "$DEVICE" "$folder/$mark/first.tar"
+    appcontainer backup "$DEVICE" "$folder/${open}x/next.tar" --since "$folder/$mark/first.tar"
+    rm "$file"
+    appcontainer unmount "$MOUNT"
+    appcontainer shutdown "$DEVICE/"
+    appcontainer restore "$DEVICE" "$folder/${open}x/next.tar"
+    appcontainer mount "$DEVICE/" "$APP" "$MOUNT/"
+    same "$(cat "$file")" kept
+    whole
+    appcontainer unmount "$MOUNT/"
+    appcontainer shutdown "$DEVICE"
+}
+
 # A tenth of the files goes while the directory is listed.
 oncecase_many_files_in_one_directory() {
     local count

@@ -51,7 +51,7 @@ backup {device} {owned}/new.tar
 backup {device} {owned}/new-backup --format finder
 backup {device} {work}/new.tar | mount {device} {app} {home}
 backup {device} {owned}/new.tar | boot {device} | protected
-backup {device} --list {owned}/backup.tar
+backup {device} --list
 backup {device} --list --excluded | mount {device} {app} {home}
 backup {device} --list --excluded --relative --app {app}
 restore {device} {owned}/backup.tar

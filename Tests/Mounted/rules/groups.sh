@@ -79,7 +79,7 @@ rootcase_a_group_that_a_second_app_comes_to_show_is_not_cached_for_the_first() {
     wait "$learner"
 }
 
-rootcase_git_in_both_homes_at_once() {
+rootoncecase_git_in_both_homes_at_once() {
     start_both
     mount_second
     export GIT_CONFIG_GLOBAL=$WORK/gitconfig
@@ -129,7 +129,7 @@ rootcase_git_in_both_homes_at_once() {
     whole
 }
 
-rootcase_a_lock_and_a_restart_reach_both_homes() {
+rootoncecase_a_lock_and_a_restart_reach_both_homes() {
     echo 271828 >"$CODE"
     chmod 600 "$CODE"
     MOUNT_OPTIONS=(--passcode-file "$CODE")

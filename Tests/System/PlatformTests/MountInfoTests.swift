@@ -15,6 +15,12 @@ import Testing
         #expect(info.type == "fuse.appcontainer")
     }
 
+    @Test func `a name that takes the blank after it into one character ends before the blank`() throws {
+        let info = try #require(MountInfo(line: "62 29 0:51 / /mnt/x\u{600} rw - fuse.appcontainer a:b rw"))
+        #expect(info.mountPoint == "/mnt/x\u{600}")
+        #expect(info.source == "a:b")
+    }
+
     @Test(arguments: ["", "62 29 0:51 / /m"])
     func `a line that ends too soon is no mount`(line: String) {
         #expect(MountInfo(line: line) == nil)

@@ -29,16 +29,17 @@ enum Completions {
         return ["app", "data"] + shared
     }
 
-    /// The mount points of this user's homes.
+    /// The mount points of the homes that this user may unmount. Root may unmount all: each name is its user's choice.
     static let mountPoints = values { line in
         guard !line.prefix.hasPrefix("~") else { return [directories] }
         let places = MountedHome.mountPoints()
-        guard !line.prefix.hasPrefix("/"), let here = try? HostPath.resolved("."), !line.prefix.isEmpty else {
-            return places
-        }
+        guard let first = line.prefix.utf8.first, first != UInt8(ascii: "/"), let here = try? HostPath.resolved(".")
+        else { return places }
         // Relative, as it was begun. Directories lead to mount points of which too little was typed.
         let below = here == "/" ? here : here + "/"
-        let begun = places.filter { $0.hasPrefix(below + line.prefix) }.map { String($0.dropFirst(below.count)) }
+        let begun = places.filter { $0.utf8.starts(with: (below + line.prefix).utf8) }.compactMap {
+            HostPath.rest(of: $0, in: here)
+        }
         return begun.isEmpty ? [directories] : begun
     }
 

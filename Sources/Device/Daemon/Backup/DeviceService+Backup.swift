@@ -91,7 +91,7 @@ extension DeviceService {
 
     /// The description of this device in a Finder backup.
     private var backupDevice: FinderBackupDevice {
-        let name = device.directory.path.split(separator: "/").last.map(String.init) ?? "device"
+        let name = HostPath.names(of: device.directory.path).last ?? "device"
         return FinderBackupDevice(name: name, identifier: device.directory.uuid, hasPasscode: device.hasPasscode)
     }
 
@@ -107,10 +107,8 @@ extension DeviceService {
     /// - Throws: ``Complaint`` of kind `badRequest` for a path in the device or in one of its mounts, where the backup
     ///   would contain itself.
     func requireOutside(_ output: String) throws(Complaint) {
-        var named = output
-        while named.count > 1, named.hasSuffix("/") { named.removeLast() }
         // The path itself too: it may be a link to an empty directory, which the backup replaces.
-        let places = HostPath.withAncestors(named).prefix(2)
+        let places = HostPath.withAncestors(HostPath.withoutTrailingSlashes(output)).prefix(2)
         let own = [device.directory.path] + mounts.all.map(\.mountPoint)
         for place in own where places.contains(where: { (try? HostPath.holds(place, $0)) == true }) {
             throw Complaint(

@@ -13,8 +13,8 @@ extension DeviceService {
     func inspect(_ request: InspectRequest) throws(Complaint) -> Inspection {
         let app = try device.app(try identifier(request.app))
         var path: [FileName] = []
-        for part in request.path.split(separator: "/") {
-            guard let name = FileName(part.utf8) else {
+        for part in HostPath.names(of: request.path) {
+            guard let name = FileName(part) else {
                 throw Complaint(.badRequest, "\(request.path) is not a path within a home")
             }
             path.append(name)

@@ -67,9 +67,9 @@ struct Homes: Sendable {
 
     /// Removes a mount point that was made here, and the directories above it that are empty. Ignores any other path.
     func remove(_ mountPoint: String) {
-        guard mountPoint.hasPrefix(directory + "/") else { return }
+        guard HostPath.lies(mountPoint, below: directory) else { return }
         var path = mountPoint
-        while path != directory, let parent = HostPath.place(of: path)?.directory {
+        while !HostPath.areSame(path, directory), let parent = HostPath.place(of: path)?.directory {
             guard (try? HostDirectory.remove(path)) != nil else { return }
             path = parent
         }

@@ -13,20 +13,21 @@ public struct MountedHome: Sendable {
     public let app: String
     public let mountPoint: String
     /// Where the mount point lies in the home; empty unless somebody bound a part of a home elsewhere.
-    private let inner: [Substring]
+    private let inner: [String]
 
     /// As mount(8) and findmnt(8) show it: the daemon mounts with the subtype `appcontainer`.
     static let filesystemType = "fuse.appcontainer"
 
     /// - Returns: nil for a mount of another filesystem.
     init?(_ info: MountInfo) {
-        guard info.type == MountedHome.filesystemType, let colon = info.source.lastIndex(of: ":") else { return nil }
+        guard info.type == MountedHome.filesystemType, let colon = info.source.utf8.lastIndex(of: UInt8(ascii: ":"))
+        else { return nil }
         device = String(info.source[..<colon])
-        app = String(info.source[info.source.index(after: colon)...])
+        app = String(decoding: info.source.utf8[colon...].dropFirst(), as: UTF8.self)
         mountPoint = info.mountPoint
         // A bind of one app's home out of the device's one superblock names the home first.
-        let root = info.root.split(separator: "/")
-        inner = root.first.map(String.init) == app ? Array(root.dropFirst()) : root
+        let root = HostPath.names(of: info.root)
+        inner = root.first == app ? Array(root.dropFirst()) : root
     }
 
     /// The home mounted exactly there.
@@ -35,7 +36,7 @@ public struct MountedHome: Sendable {
         let homes = try all()
         for place in places(of: try absolute(mountPoint)) {
             // Of several mounts at one place the last one is visible.
-            if let home = homes.last(where: { $0.mountPoint == place }) { return home }
+            if let home = homes.last(where: { HostPath.areSame($0.mountPoint, place) }) { return home }
         }
         throw Complaint(
             .notMounted,
@@ -47,7 +48,7 @@ public struct MountedHome: Sendable {
     public static func containing(_ path: String) throws(Complaint) -> (home: MountedHome, path: String) {
         let homes = try all()
         for place in places(of: try absolute(path)) {
-            let around = homes.filter { place == $0.mountPoint || place.hasPrefix($0.mountPoint + "/") }
+            let around = homes.filter { HostPath.rest(of: place, in: $0.mountPoint) != nil }
             // The innermost, and of two at one place the last one made.
             guard let depth = around.map(\.mountPoint.utf8.count).max(),
                 let home = around.last(where: { $0.mountPoint.utf8.count == depth })
@@ -57,7 +58,7 @@ public struct MountedHome: Sendable {
             } catch {
                 throw Complaint(.notFound, "cannot look at \(path): \(error.message)")
             }
-            let rest = place.dropFirst(home.mountPoint.count).split(separator: "/")
+            let rest = HostPath.names(of: HostPath.rest(of: place, in: home.mountPoint) ?? "")
             return (home, (home.inner + rest).joined(separator: "/"))
         }
         throw Complaint(
@@ -113,11 +114,10 @@ public struct MountedHome: Sendable {
     /// mount point whose daemon has died answers no call; then altogether.
     private static func places(of path: String) -> [String] {
         guard !path.isEmpty else { return [] }
-        var path = path[...]
-        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-        let resolved = try? HostPath.resolved(String(path))
-        let slash = path.lastIndex(of: "/") ?? path.startIndex
-        let name = path[path.index(after: slash)...]
+        let path = HostPath.withoutTrailingSlashes(path)
+        let resolved = try? HostPath.resolved(path)
+        let slash = HostPath.lastSlash(in: path) ?? path.startIndex
+        let name = String(decoding: path.utf8[slash...].dropFirst(), as: UTF8.self)
         var places: [String] = []
         if !name.isEmpty, name != ".", name != ".." {
             let parent = slash == path.startIndex ? "/" : String(path[..<slash])

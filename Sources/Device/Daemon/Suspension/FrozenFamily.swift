@@ -125,7 +125,7 @@ private struct Freeze {
             guard let group = ControlGroup(of: each.process.identifier), group.isOfOneProgram,
                 !groups.contains(group),
                 // Not where the app itself has started this process.
-                own.map({ $0 != group && !$0.path.hasPrefix(group.path + "/") }) ?? true,
+                own.map({ HostPath.rest(of: $0.path, in: group.path) == nil }) ?? true,
                 // A process that was started in another program's group is in that, with others.
                 group.holdsOnly(membersOf: (each.supervisor ?? each.process).identifier),
                 (try? group.setFrozen(true)) != nil

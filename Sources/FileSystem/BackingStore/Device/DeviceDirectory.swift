@@ -108,7 +108,7 @@ public final class DeviceDirectory: Sendable {
         guard !path.isEmpty else {
             throw Complaint(.deviceMissing, "an empty path names no device; name the device's directory")
         }
-        let path = withoutTrailingSlashes(path)
+        let path = HostPath.withoutTrailingSlashes(path)
         let place = try openPlace(path)
         try DeviceOwner.admit(place, at: path)
         let root = try Complaint.wrap("cannot open \(path)") { () throws(SystemError) in
@@ -151,12 +151,6 @@ public final class DeviceDirectory: Sendable {
                 (try? HostPath.status("\(place)/\(name.text)", following: false)) != nil
             }
         }
-    }
-
-    static func withoutTrailingSlashes(_ path: String) -> String {
-        var path = path
-        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-        return path
     }
 
     // MARK: The lock

@@ -16,11 +16,11 @@ struct DevicePlace: ~Copyable {
     /// - Throws: ``Complaint`` of kind `invalidIdentifier`, `notFound` or `deviceExists`.
     /// - Parameter path: absolute, or from the working directory.
     static func at(_ path: String) throws(Complaint) -> DevicePlace {
-        let path = DeviceDirectory.withoutTrailingSlashes(path)
-        let slash = path.lastIndex(of: "/")
-        let last = slash.map { path[path.index(after: $0)...] } ?? path[...]
+        let path = HostPath.withoutTrailingSlashes(path)
+        let slash = HostPath.lastSlash(in: path)
+        let last = slash.map { path.utf8[$0...].dropFirst() } ?? path.utf8[...]
         // Shorter than NAME_MAX, for the prefix and suffix of the temporary name.
-        guard let name = FileName(last.utf8), name.bytes.count <= 200 else {
+        guard let name = FileName(last), name.bytes.count <= 200 else {
             throw Complaint(.invalidIdentifier, "\(path) does not end with a name that a device can have")
         }
         let above = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."

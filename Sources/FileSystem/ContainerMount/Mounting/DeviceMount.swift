@@ -88,7 +88,7 @@ final class DeviceMount: Sendable {
     /// Unmounts everything at or below the directory, the last mount first, and removes the directory.
     static func remove(_ directory: String) {
         for mount in ((try? MountInfo.all(at: directory)) ?? []).reversed()
-        where mount.mountPoint == directory || mount.mountPoint.hasPrefix(directory + "/") {
+        where HostPath.rest(of: mount.mountPoint, in: directory) != nil {
             try? HostMount.unmount(mount.mountPoint, .lazily)
         }
         for path in [directory + "/device", directory + "/stage", directory] { try? HostDirectory.remove(path) }

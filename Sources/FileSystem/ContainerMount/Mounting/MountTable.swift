@@ -107,7 +107,7 @@ public final class MountTable: Sendable {
             try state.withLock { $0.records }.requireFree(home, sharesSuperblock: isPrivileged)
             if state.withLock({ $0.watch == nil }) { try begin() }
             let place = try MountPoint.prepare(path)
-            let slash = directory.lastIndex(of: "/") ?? directory.startIndex
+            let slash = HostPath.lastSlash(in: directory) ?? directory.startIndex
             try MountPoint.requireHarmless(
                 place, device: device, runtimeDirectory: String(directory[..<slash]), homesDirectory: homesDirectory)
             let serial = state.withLock { $0.records.makeSerial() }

@@ -20,7 +20,7 @@ public struct AppDirectory: Sendable {
         let opened = try Complaint.wrap("cannot open \(path)") { () throws(SystemError) in
             try HostPath.symbolicLinkTarget("/proc/self/fd/\(root.descriptor.number)")
         }
-        let last = opened.split(separator: "/").last.map(String.init) ?? ""
+        let last = HostPath.names(of: opened).last ?? ""
         guard let name = FileName(last),
             AppDirectory.isAppName(name) || takesExtension && AppDirectory.isExtensionName(name)
         else {

@@ -75,8 +75,8 @@ struct ResourceExamination {
         for (path, entry) in resources.sealed {
             guard case .nested(let hash, _) = entry.resource else { continue }
             var names: [FileName] = []
-            for part in path.split(separator: "/", omittingEmptySubsequences: false) {
-                guard let name = FileName(String(part)) else { throw SealFault("code is named by no path") }
+            for part in HostPath.parts(of: path) {
+                guard let name = FileName(part) else { throw SealFault("code is named by no path") }
                 names.append(name)
             }
             nested.append((names, hash))

@@ -185,9 +185,9 @@ extension String {
     func lies(inOneOf directories: Set<String>) -> Bool {
         guard !directories.isEmpty else { return false }
         var end = startIndex
-        while let slash = self[end...].firstIndex(of: "/") {
+        while let slash = utf8[end...].firstIndex(of: UInt8(ascii: "/")) {
             if directories.contains(String(self[..<slash])) { return true }
-            end = index(after: slash)
+            end = utf8.index(after: slash)
         }
         return false
     }

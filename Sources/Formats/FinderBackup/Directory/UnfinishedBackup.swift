@@ -51,9 +51,8 @@ final class UnfinishedBackup {
     /// The destination with links resolved, and the mode of the backup: that of the empty directory at the destination.
     private static func place(_ path: String) throws(Complaint) -> (parent: String, name: FileName, mode: mode_t) {
         var absolute = try Complaint.wrap("cannot write a backup to \(path)") { () throws(SystemError) in
-            try HostPath.absolute(path)
+            HostPath.withoutTrailingSlashes(try HostPath.absolute(path))
         }
-        while absolute.count > 1, absolute.hasSuffix("/") { absolute.removeLast() }
         let occupied = Complaint(.fileExists, "\(path) is there already; name a directory that is new or empty")
         var mode = S_IRWXU
         do throws(SystemError) {

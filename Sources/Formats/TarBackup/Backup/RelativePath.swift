@@ -11,18 +11,18 @@ enum RelativePath {
         let (start, end) = try Complaint.wrap("cannot find \(file)") { () throws(SystemError) in
             (try HostPath.resolved(directory), try HostPath.resolved(file))
         }
-        var (up, down) = (start.split(separator: "/")[...], end.split(separator: "/")[...])
-        while let first = up.first, first == down.first {
+        var (up, down) = (HostPath.names(of: start)[...], HostPath.names(of: end)[...])
+        while let first = up.first, let other = down.first, HostPath.areSame(first, other) {
             up.removeFirst()
             down.removeFirst()
         }
-        return (up.map { _ in ".." } + down.map(String.init)).joined(separator: "/")
+        return (up.map { _ in ".." } + down).joined(separator: "/")
     }
 
     /// The path that a relative path of a backup means.
     /// - Parameter file: the backup that has the relative path.
     static func resolve(_ path: String, beside file: String) -> String {
-        guard let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
+        guard let slash = HostPath.lastSlash(in: file) else { return path }
         return file[...slash] + path
     }
 }

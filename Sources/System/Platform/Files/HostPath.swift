@@ -16,7 +16,7 @@ public enum HostPath {
     /// Puts `getcwd(3)` before a relative path. An empty path stays empty: it names nothing (path_resolution(7)), not
     /// the working directory.
     public static func absolute(_ path: String) throws(SystemError) -> String {
-        if path.isEmpty || path.hasPrefix("/") { return path }
+        if path.isEmpty || path.utf8.first == UInt8(ascii: "/") { return path }
         guard let directory = unsafe getcwd(nil, 0) else { throw SystemError(code: errno) }
         // getcwd allocated it for us.
         defer { unsafe free(directory) }
@@ -27,7 +27,7 @@ public enum HostPath {
     /// - Parameter absolute: an absolute path without a trailing slash.
     /// - Returns: nil where there is no last name, as in `/`.
     public static func place(of absolute: String) -> (directory: String, name: FileName)? {
-        guard let slash = absolute.utf8.lastIndex(of: UInt8(ascii: "/")),
+        guard let slash = lastSlash(in: absolute),
             let name = FileName(absolute[slash...].utf8.dropFirst())
         else { return nil }
         return (slash == absolute.startIndex ? "/" : String(absolute[..<slash]), name)
@@ -36,7 +36,7 @@ public enum HostPath {
     /// A resolved path, then its parents up to the root.
     public static func withAncestors(_ resolved: String) -> [String] {
         var paths = [resolved]
-        while let last = paths.last, let slash = last.lastIndex(of: "/"), last != "/" {
+        while let last = paths.last, let slash = lastSlash(in: last), last != "/" {
             paths.append(slash == last.startIndex ? "/" : String(last[..<slash]))
         }
         return paths

@@ -20,8 +20,10 @@ public struct MountInfo: Equatable, Sendable {
 
     /// - Returns: nil if the line is malformed.
     public init?(line: some StringProtocol) {
-        let space: Character = " "
-        let fields = line.split(separator: space, omittingEmptySubsequences: false)
+        // By bytes, because a space and a combining mark after it are one character.
+        let fields = line.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false).map {
+            String(decoding: $0, as: UTF8.self)
+        }
         // Optional fields end with a hyphen.
         guard fields.count >= 10, let end = fields.dropFirst(6).firstIndex(of: "-"), fields.count > end + 2 else {
             return nil
@@ -39,19 +41,18 @@ public struct MountInfo: Equatable, Sendable {
 
     /// All mounts in the order of mounting. Of two at one mount point, the later one is visible.
     public static func all() throws(SystemError) -> [MountInfo] {
-        let text = String(decoding: try HostPath.contents("/proc/self/mountinfo", limit: 64 << 20), as: UTF8.self)
-        let newline: Character = "\n"
-        return text.split(separator: newline).compactMap { MountInfo(line: $0) }
+        let text = try HostPath.contents("/proc/self/mountinfo", limit: 64 << 20)
+        return lines(in: text, with: []).compactMap { MountInfo(line: String(decoding: $0, as: UTF8.self)) }
     }
 
     /// The mounts whose source begins with a text, in the order of mounting.
     public static func all(from source: String) throws(SystemError) -> [MountInfo] {
-        try all(with: encoded(source, escaped: " \t\n\\#")).filter { $0.source.hasPrefix(source) }
+        try all(with: encoded(source, escaped: " \t\n\\#")).filter { $0.source.utf8.starts(with: source.utf8) }
     }
 
     /// The mounts whose mount points begin with a text, in the order of mounting.
     public static func all(at path: String) throws(SystemError) -> [MountInfo] {
-        try all(with: encoded(path, escaped: " \t\n\\")).filter { $0.mountPoint.hasPrefix(path) }
+        try all(with: encoded(path, escaped: " \t\n\\")).filter { $0.mountPoint.utf8.starts(with: path.utf8) }
     }
 
     /// The mount with a number; nil if there is none.

@@ -18,12 +18,12 @@ public struct ControlGroup: Hashable, Sendable {
         else { return nil }
         let place = String(decoding: line.dropFirst("0::".utf8.count), as: UTF8.self)
         // A group above the root of this process's namespace shows as `/../`.
-        guard !place.contains("/../"), !place.hasSuffix("/..") else { return nil }
+        guard !HostPath.names(of: place).contains("..") else { return nil }
         if root.root == "/" {
             path = place == "/" ? root.mountPoint : root.mountPoint + place
         } else {
-            guard place == root.root || place.hasPrefix(root.root + "/") else { return nil }
-            path = root.mountPoint + place.dropFirst(root.root.count)
+            guard let rest = HostPath.rest(of: place, in: root.root) else { return nil }
+            path = rest.isEmpty ? root.mountPoint : "\(root.mountPoint)/\(rest)"
         }
     }
 
@@ -75,13 +75,13 @@ public struct ControlGroup: Hashable, Sendable {
     /// Whether its name is one of ``forProgram()``. Only that program and its descendants begin in it; but one of these
     /// may run an app of another device: see ``holdsOnly(membersOf:)``.
     public var isOfOneProgram: Bool {
-        path.split(separator: "/" as Character).last?.hasPrefix(ControlGroup.prefix) ?? false
+        HostPath.names(of: path).last?.hasPrefix(ControlGroup.prefix) ?? false
     }
 
     /// Whether a process is in it, or in a group below.
     public func holds(_ process: pid_t) -> Bool {
         guard let group = ControlGroup(of: process) else { return false }
-        return group == self || group.path.hasPrefix(path + "/")
+        return HostPath.rest(of: group.path, in: path) != nil
     }
 
     /// Whether all processes in it, and in groups below, are members of one's family (``ProcessFamily/members(of:)``).

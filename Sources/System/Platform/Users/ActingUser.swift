@@ -75,11 +75,11 @@ public enum ActingUser {
             let beginning = HostPath.withAncestors(written).first(where: { isSuperusers($0) }),
             let base = try? HostPath.resolved(beginning)
         else { return false }
-        var names = base.split(separator: "/")
-        for name in written.dropFirst(beginning.count).split(separator: "/") where name != "." {
+        var names = HostPath.names(of: base)
+        for name in HostPath.names(of: HostPath.rest(of: written, in: beginning) ?? written) where name != "." {
             if name == ".." { _ = names.popLast() } else { names.append(name) }
         }
-        return "/" + names.joined(separator: "/") == resolved
+        return HostPath.areSame("/" + names.joined(separator: "/"), resolved)
     }
 
     /// Whether the superuser alone decides what a path leads to: each part of it, as it is written and as it is without

@@ -9,7 +9,7 @@ public struct Glob: Sendable {
     private let isPath: Bool
 
     public init(_ pattern: String) {
-        isPath = pattern.contains("/")
+        isPath = pattern.utf8.contains(UInt8(ascii: "/"))
         self.pattern = pattern.hasPrefix("/") ? String(pattern.dropFirst()) : pattern
     }
 

@@ -60,6 +60,9 @@ struct Backup: AsyncParsableCommand {
         guard list || output != nil else {
             throw ValidationError("Name the file or directory to make, or give --list")
         }
+        guard !list || output == nil else {
+            throw ValidationError("--list makes no backup: give either --list or a path to make one at")
+        }
         guard !list || since == nil && passwordFile == nil else {
             throw ValidationError("--list makes no backup, so it goes with neither --since nor --password-file")
         }

@@ -99,10 +99,13 @@ private final class ForegroundService: Sendable {
         if isAsked { await shutDown() }
         await WorkQueue().run { _ = pid.flatMap { ProcessHandle($0) }?.waitForEnd(milliseconds: -1) }
         // A daemon that ends in order takes its record away first.
-        guard let pid, DaemonRecord(of: device)?.pid == pid else { return }
+        guard let pid, let record = DaemonRecord(of: device) else { return }
         throw Complaint(
             .daemonEnded,
-            "the daemon of \(device), process \(pid), was killed; the next command starts the device again")
+            record.pid == pid
+                ? "the daemon of \(device), process \(pid), was killed; the next command starts the device again"
+                : "the daemon of \(device), process \(pid), has ended, and process \(record.pid) serves the device now; "
+                    + "shut it down before the service is started again")
     }
 
     /// Shuts the device down. A failure is told.

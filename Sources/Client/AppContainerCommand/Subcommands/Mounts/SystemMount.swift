@@ -45,7 +45,7 @@ struct SystemMount: AsyncParsableCommand {
 
     /// Whether this process was started under the program's name.
     static var isCalled: Bool {
-        CommandLine.arguments.first?.split(separator: "/").last.map(String.init) == program
+        CommandLine.arguments.first.flatMap { HostPath.names(of: $0).last } == program
     }
 
     /// Runs the program, and ends the process.

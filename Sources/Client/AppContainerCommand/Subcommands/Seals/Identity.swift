@@ -26,9 +26,9 @@ struct Identity: ParsableCommand {
     @OptionGroup var trustedOwner: TrustOption
 
     func run() throws {
-        let name = path.split(separator: "/").last.map(String.init) ?? ""
+        let name = HostPath.names(of: path).last ?? ""
         // The name becomes the certificate's common name too.
-        guard !name.isEmpty, !path.hasSuffix("/") else {
+        guard !name.isEmpty, path.utf8.last != UInt8(ascii: "/") else {
             throw Complaint(.fileExists, "\(path) names no file that could be made; name one for the identity")
         }
         let identity = SigningIdentity(commonName: name)

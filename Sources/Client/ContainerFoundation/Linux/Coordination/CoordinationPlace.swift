@@ -29,10 +29,10 @@ struct CoordinationPlace: Hashable, Sendable {
     static func item(at url: URL, resolvingLink: Bool = false) throws(SystemError) -> Item {
         let path = try canonical(url.path, resolvingLink: resolvingLink)
         guard let home = Home(around: path), !home.showsDocumentsAlone,
-            path == home.path || path.hasPrefix(home.path + "/")
+            let rest = HostPath.rest(of: path, in: home.path)
         else { return Item(place: .host, path: String(path.dropFirst())) }
-        let names = path.dropFirst(home.path.count).split(separator: "/")
-        guard names.count >= 2, let name = FileName(String(names[0])),
+        let names = HostPath.names(of: rest)
+        guard names.count >= 2, let name = FileName(names[0]),
             name == HomeLayout.groups || name == HomeLayout.iCloud
         else {
             // Of an app's own: other apps have no business there, and nothing of it is backed up.
@@ -76,11 +76,11 @@ struct CoordinationPlace: Hashable, Sendable {
 
     /// The path without links, of an item that need not exist.
     private static func canonical(_ path: String, resolvingLink: Bool) throws(SystemError) -> String {
-        let absolute = try HostPath.absolute(path.withoutTrailingSlashes)
+        let absolute = try HostPath.absolute(HostPath.withoutTrailingSlashes(path))
         if resolvingLink, let resolved = try? HostPath.resolved(absolute) { return resolved }
         var rest = ""
         var current = absolute
-        while let (directory, name) = HostPath.place(of: current.withoutTrailingSlashes) {
+        while let (directory, name) = HostPath.place(of: HostPath.withoutTrailingSlashes(current)) {
             rest = "/\(name.text)\(rest)"
             if let resolved = try? HostPath.resolved(directory) { return (resolved == "/" ? "" : resolved) + rest }
             current = directory

@@ -1,6 +1,7 @@
 // One item that a coordinator reads or writes, and whether it keeps another access waiting.
 
 import Foundation
+import Platform
 
 struct FileAccess: Codable, Hashable, Sendable {
     enum Kind: String, Codable {
@@ -44,15 +45,14 @@ struct FileAccess: Codable, Hashable, Sendable {
 
     /// Whether a path lies below another one.
     static func contains(_ directory: String, _ path: String) -> Bool {
-        directory.isEmpty ? !path.isEmpty : path.hasPrefix(directory + "/")
+        directory.isEmpty ? !path.isEmpty : HostPath.lies(path, below: directory)
     }
 
     /// The path of an item below a directory that was moved; the directory itself included.
     /// - Returns: nil for another item, and for a path that no item can have: moves may be told that were never made.
     static func path(_ path: String, afterMoveOf old: String, to new: String) -> String? {
-        if path == old { return new }
-        guard contains(old, path) else { return nil }
-        let moved = new + path.dropFirst(old.count)
+        guard let rest = HostPath.rest(of: path, in: old) else { return nil }
+        let moved = rest.isEmpty ? new : "\(new)/\(rest)"
         return moved.utf8.count <= longestPath ? moved : nil
     }
 
@@ -78,9 +78,7 @@ struct FileAccess: Codable, Hashable, Sendable {
     static func isValid(_ path: String) -> Bool {
         guard !path.isEmpty else { return true }
         return path.utf8.count <= longestPath && !path.utf8.contains(0)
-            && path.split(separator: "/", omittingEmptySubsequences: false).allSatisfy {
-                !$0.isEmpty && $0 != "." && $0 != ".."
-            }
+            && HostPath.parts(of: path).allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." }
     }
 }
 

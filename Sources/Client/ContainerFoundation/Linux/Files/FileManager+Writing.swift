@@ -20,9 +20,9 @@ extension Home {
         guard let home = Home(around: path), let place = try? HostPath.resolved(HostPath.absolute(path)) else {
             return false
         }
-        guard place != home.path else { return !home.showsDocumentsAlone }
-        guard place.hasPrefix(home.path + "/") else { return false }
-        let names = place.dropFirst(home.path.count + 1).split(separator: "/").map(String.init)
+        guard let rest = HostPath.rest(of: place, in: home.path) else { return false }
+        guard !rest.isEmpty else { return !home.showsDocumentsAlone }
+        let names = HostPath.names(of: rest)
         let documents = home.showsDocumentsAlone ? names : Array(names.dropFirst())
         guard home.showsDocumentsAlone || names[0] == HomeLayout.documents.text else {
             switch names[0] {

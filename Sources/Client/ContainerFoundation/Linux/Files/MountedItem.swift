@@ -13,7 +13,7 @@ struct MountedItem {
     /// - Parameter following: whether to follow a symbolic link at the end of the path.
     /// - Returns: nil off a mount.
     init?(_ path: String, following: Bool = true) {
-        guard let path = try? HostPath.absolute(path.withoutTrailingSlashes), MountedItem.isMounted(path, following)
+        guard let path = try? HostPath.absolute(HostPath.withoutTrailingSlashes(path)), MountedItem.isMounted(path, following)
         else {
             return nil
         }

@@ -115,7 +115,7 @@ final class ContainerFileManager: FileManager, @unchecked Sendable {
         guard let item = MountedItem(target, following: false) else {
             return try super.copyItem(atPath: source, toPath: target)
         }
-        try ItemCopy.copy(source.withoutTrailingSlashes, to: item.path)
+        try ItemCopy.copy(HostPath.withoutTrailingSlashes(source), to: item.path)
     }
 
     // MARK: Directories

@@ -25,7 +25,7 @@ public enum ContainerHome {
     /// The current home without a trailing slash; nil if there is none, where Foundation's own behaviour applies.
     static var path: String? {
         if let current {
-            let home = current.withoutTrailingSlashes
+            let home = HostPath.withoutTrailingSlashes(current)
             return moved.withLock { $0[home] } ?? home
         }
         guard ProcessSettings.variable("CFFIXED_USER_HOME")?.hasPrefix("/") == true else { return nil }
@@ -37,19 +37,11 @@ public enum ContainerHome {
 
     /// Has tasks whose home was at one path find it at another: a test's app, which an update has moved.
     package static func move(_ old: String, to new: String) {
-        let (old, new) = (old.withoutTrailingSlashes, new.withoutTrailingSlashes)
+        let (old, new) = (HostPath.withoutTrailingSlashes(old), HostPath.withoutTrailingSlashes(new))
         moved.withLock { moved in
             for (first, place) in moved where place == old { moved[first] = new }
             moved[old] = new
             moved[new] = nil
         }
-    }
-}
-
-extension String {
-    var withoutTrailingSlashes: String {
-        var path = self[...]
-        while path.count > 1, path.hasSuffix("/") { path = path.dropLast() }
-        return String(path)
     }
 }

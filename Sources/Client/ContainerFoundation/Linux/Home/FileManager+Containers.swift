@@ -1,6 +1,7 @@
 // The group and iCloud containers of an app, and the directory for item replacement.
 
 public import Foundation
+import Platform
 import SandboxModel
 
 extension FileManager {
@@ -20,7 +21,8 @@ extension FileManager {
     }
 
     private func container(_ identifier: String, in directory: FileName) -> URL? {
-        guard let home = ContainerHome.path, !identifier.isEmpty, !identifier.contains("/"), !identifier.hasPrefix(".")
+        guard let home = ContainerHome.path, !identifier.isEmpty, !identifier.utf8.contains(UInt8(ascii: "/")),
+            identifier.utf8.first != UInt8(ascii: ".")
         else { return nil }
         let path = "\(home)/\(directory.text)/\(identifier)"
         var isDirectory = false
@@ -39,7 +41,7 @@ extension FileManager {
         create shouldCreate: Bool
     ) throws -> URL {
         guard directory == .itemReplacementDirectory, domain.contains(.userDomainMask), let home = ContainerHome.path,
-            let reference, reference.path.hasPrefix(home + "/")
+            let reference, HostPath.lies(reference.path, below: home)
         else {
             return try self.Foundation::url(
                 for: directory, in: domain, appropriateFor: reference, create: shouldCreate)

@@ -2,6 +2,7 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 public import Foundation
+import Platform
 
 /// The path of the home directory: the app's home, if there is one.
 public func NSHomeDirectory() -> String {
@@ -35,7 +36,7 @@ public func NSSearchPathForDirectoriesInDomains(
     let home = NSHomeDirectory()
     return FileManager.default.urls(for: directory, in: domainMask).map { url in
         let path = url.path
-        guard !expandTilde, path.hasPrefix(home + "/") else { return path }
-        return "~" + path.dropFirst(home.count)
+        guard !expandTilde, let rest = HostPath.rest(of: path, in: home), !rest.isEmpty else { return path }
+        return "~/" + rest
     }
 }
