@@ -31,7 +31,7 @@ private func touchMapping(as order: Order?) async throws {
     case .touchOfHost: file = NSTemporaryDirectory() + "/mapped"
     case .touchOddlyNamed: file = container.path("Documents/ma\\012pped (deleted)")
     case .touchLocked, .touchLockedAndCatch, .touchRestarted, .touchCut, .touchReplaced, .touchRemoved:
-        file = container.path("Documents/ma\npped")
+        file = container.path("Documents/ma\np\u{9B}p\u{202E}ed")
     default: return
     }
     try Data(repeating: 7, count: 8192).write(to: URL(filePath: file))

@@ -1,6 +1,7 @@
 // Words as a shell has them on its line: with quotes and backslashes, and a tilde for the home directory.
 //
-// They are read by scalars: to Swift a backquote after certain letters is no character of its own, but a shell obeys it.
+// They are read by scalars: to Swift a backquote after certain letters is no character of its own, and a shell obeys it
+// there too.
 
 /// Takes a word of a line apart, and writes a value as a word.
 enum ShellWord {

@@ -1,4 +1,4 @@
-// Paths taken apart, byte by byte as the kernel does. To Swift a slash and a combining mark after it are one `Character`
+// Paths taken apart by bytes, as the kernel does. To Swift a slash and a combining mark after it are one `Character`
 // that is no slash, and two texts with different bytes may be equal.
 
 extension HostPath {

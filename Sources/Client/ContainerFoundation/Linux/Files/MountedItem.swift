@@ -13,10 +13,9 @@ struct MountedItem {
     /// - Parameter following: whether to follow a symbolic link at the end of the path.
     /// - Returns: nil off a mount.
     init?(_ path: String, following: Bool = true) {
-        guard let path = try? HostPath.absolute(HostPath.withoutTrailingSlashes(path)), MountedItem.isMounted(path, following)
-        else {
-            return nil
-        }
+        guard let path = try? HostPath.absolute(HostPath.withoutTrailingSlashes(path)),
+            MountedItem.isMounted(path, following)
+        else { return nil }
         self.path = path
         holder = AttributeHolder(path: path, following: following)
     }
