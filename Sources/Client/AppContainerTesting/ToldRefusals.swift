@@ -58,9 +58,9 @@ final class ToldRefusals: Sendable {
             case .success(let events)?: news = state.news(in: expected.others(in: events))
             case .failure?: news = []
             case nil:
-                // A device that does not answer costs one wait.
+                // A device that does not answer costs one wait, and is silent.
                 state.isOver = true
-                news = []
+                return state.spent == 0 ? [] : [ToldRefusals.end]
             }
             state.spent += MonotonicClock.nanoseconds - start
             return RefusedCalls.lines(of: news)

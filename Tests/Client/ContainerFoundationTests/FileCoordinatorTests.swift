@@ -110,7 +110,7 @@ import Testing
                     order.access { $0.append("other") }
                 }
             }
-            usleep(100_000)
+            place.awaitClaims(2)
             #expect(outcome(of: coordinator) == nil)
             order.access { $0.append("inner") }
         }
@@ -127,7 +127,7 @@ import Testing
             let coordinator = NSFileCoordinator()
             unsafe NSFileCoordinator().coordinate(writingItemAt: directory, options: options, error: nil) { _ in
                 let canceller = try! HostThread(name: "canceller") {
-                    usleep(50_000)
+                    place.awaitClaims(2)
                     coordinator.cancel()
                 }
                 var error: NSError?
@@ -151,7 +151,7 @@ import Testing
                     state.access { $0 = url }
                 }
             }
-            usleep(100_000)
+            place.awaitClaims(2)
             try! FileManager.default.moveItem(at: old, to: new)
             mover.item(at: old, didMoveTo: new)
         }

@@ -118,7 +118,7 @@ import Testing
             writingItemAt: file, options: .forMoving, writingItemAt: new, options: .forReplacing, error: nil
         ) { old, new in
             waiting = try! HostThread(name: "waiting") { #expect(write(file) == nil) }
-            usleep(200_000)
+            place.awaitClaims(2)
             try! FileManager.default.moveItem(at: old, to: new)
             mover.item(at: old, didMoveTo: new)
         }

@@ -1,8 +1,11 @@
 // A directory of the host, not on a mount, for one test.
 
-import ContainerFoundation
+import Glibc
 import Platform
 import SandboxModel
+import Testing
+
+@testable import ContainerFoundation
 
 /// Removed with its contents when it is released.
 final class Workplace: Sendable {
@@ -21,6 +24,22 @@ final class Workplace: Sendable {
     var path: String { url.path }
 
     func callAsFunction(_ name: String) -> URL { url.appending(path: name) }
+
+    /// Waits until coordinators have as many claims on items in the directory: they hold them, or wait for one another.
+    func awaitClaims(_ count: Int) {
+        let host = CoordinationPlace.host
+        let meeting = ([host.parent] + host.meetingPlace.map(\.text)).joined(separator: "/")
+        func isOnItemHere(_ name: String) -> Bool {
+            name.hasSuffix(".claim")
+                && ((try? text(of: URL(filePath: "\(meeting)/\(name)")))?.contains(url.lastPathComponent) ?? false)
+        }
+        for _ in 0..<20_000 {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: meeting)) ?? []
+            if names.count(where: isOnItemHere) >= count { return }
+            usleep(1000)
+        }
+        Issue.record("nobody claims the items in \(path)")
+    }
 
     /// Removes a tree that is too deep for Foundation.
     func removeTree(_ name: FileName) throws { try Descriptor.openDirectory(path: path).removeTree(name) }

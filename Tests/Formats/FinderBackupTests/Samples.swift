@@ -107,6 +107,8 @@ enum Sample {
                 "Documents/excluded", bytes(31), isExcluded: true,
                 attributes: [
                     attribute("user.a", []), attribute("user.\u{FC}", Array("x".utf8)),
+                    // The same text to Unicode, and another name.
+                    attribute("user.u\u{308}", Array("y".utf8)),
                     BackupEntry.Attribute(name: Array("user.".utf8) + [0xFF], value: [9]),
                 ]),
             Item(

@@ -41,7 +41,8 @@ extension FileRecord {
             target: target)
         // Other forms of the mark express the same fact, which `isExcluded` holds.
         for attribute in entry.attributes where BackupMark.Form(attribute: attribute.name) == nil {
-            if let name = HostAttribute.appleName(attribute.name) {
+            // Of two names that are one text to Unicode, a property list holds one.
+            if let name = HostAttribute.appleName(attribute.name), attributes[name] == nil {
                 attributes[name] = attribute.value
             } else {
                 addition.attributes.append(attribute)

@@ -118,14 +118,16 @@ import Testing
         #expect(ContinuousClock.now - start < .seconds(20))
     }
 
-    @Test(arguments: [(2000, 1, false), (5000, 1, true), (100_000, 1, true), (100, 50, true)])
+    @Test(arguments: [(2000, 1, false), (5000, 1, true), (20_000, 1, true), (100, 50, true)])
     func `an app that declares more types than any app has is told so`(count: Int, above: Int, isExcessive: Bool) throws
     {
         for key in ["UTExportedTypeDeclarations", "UTImportedTypeDeclarations"] {
             let documents = try accepting(["public.text"], [key: chain(count, above: above)])
             #expect(documents.isExcessive == isExcessive)
         }
-        let many = (0..<5000).map { "com.example.t\($0)" }
-        #expect(try accepting(many).isExcessive)
+    }
+
+    @Test func `an app that takes more types than any app has is told so`() throws {
+        #expect(try accepting((0..<5000).map { "com.example.t\($0)" }).isExcessive)
     }
 }
