@@ -106,9 +106,9 @@ enum Sample {
             .file(
                 "Documents/excluded", bytes(31), isExcluded: true,
                 attributes: [
-                    attribute("user.a", []), attribute("user.\u{FC}", Array("x".utf8)),
-                    // The same text to Unicode, and another name.
-                    attribute("user.u\u{308}", Array("y".utf8)),
+                    // The last two are the same text to Unicode, and two names.
+                    attribute("user.a", []), attribute("user.u\u{308}", Array("y".utf8)),
+                    attribute("user.\u{FC}", Array("x".utf8)),
                     BackupEntry.Attribute(name: Array("user.".utf8) + [0xFF], value: [9]),
                 ]),
             Item(

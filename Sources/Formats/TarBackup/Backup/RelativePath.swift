@@ -23,6 +23,6 @@ enum RelativePath {
     /// - Parameter file: the backup that has the relative path.
     static func resolve(_ path: String, beside file: String) -> String {
         guard let slash = HostPath.lastSlash(in: file) else { return path }
-        return file[...slash] + path
+        return String(decoding: file.utf8[...slash], as: UTF8.self) + path
     }
 }

@@ -27,7 +27,7 @@ extension HostPath {
     /// A path without the slashes at its end, and the root as it is.
     public static func withoutTrailingSlashes(_ path: String) -> String {
         guard let last = path.utf8.lastIndex(where: { $0 != slash }) else { return path.isEmpty ? "" : "/" }
-        return String(path[...last])
+        return String(decoding: path.utf8[...last], as: UTF8.self)
     }
 
     /// The rest of a path within a directory, as they are written.
