@@ -23,7 +23,7 @@ import Testing
         let run = try run(.touchLocked, swiftTesting)
         #expect(run.signal == SIGBUS, "\(run.output)")
         let line = try #require(run.output.split(separator: "\n").first { $0.hasPrefix(word) }, "\(run.output)")
-        #expect(line.contains("/Documents/ma?p??p???ed, a file of class NSFileProtectionComplete, which keeps its content"))
+        #expect(line.contains("/Documents/ma?p??p???ed, a file of class NSFileProtectionComplete, which keeps its"))
         #expect(line.contains(". Instead: unlock the device before; "))
     }
 
