@@ -155,8 +155,8 @@ capricious() {
     done
 }
 
-# The deeds of a device, without their times.
-deeds() { appcontainer events "$1" | grep '"event":"disobeyed"' | sed 's/"time":"[^"]*"//'; }
+# The deeds of a device, without their times. Sorted, as entries go by age, and the clock's ticks decide which have one age.
+deeds() { appcontainer events "$1" | grep '"event":"disobeyed"' | sed 's/"time":"[^"]*"//' | sort; }
 
 case_a_capricious_device_disobeys_in_the_same_way_each_time() {
     local device count
