@@ -144,7 +144,7 @@ rootcase_a_read_only_mount_leaves_times_of_access() {
     same "$(stat -c %x "$DOCUMENTS/file" "$DOCUMENTS/directory")" "$before" "times of access"
 }
 
-rootcase_the_end_of_a_locked_file_is_found_as_its_status_is() {
+rootoncecase_the_end_of_a_locked_file_is_found_as_its_status_is() {
     start_protected
     classed complete "$DOCUMENTS/closed"
     echo text >"$DOCUMENTS/closed/file"

@@ -10,10 +10,10 @@ rootcase_the_detector_of_touches_sees_each_kind_of_touch() {
     hostile self_check
 }
 
-rootcase_calls_on_a_device_whose_owner_exchanges_its_entries_touch_nothing_else() {
+rootoncecase_calls_on_a_device_whose_owner_exchanges_its_entries_touch_nothing_else() {
     hostile calls_of_owner "$(rounds exchanges_in_calls)" "$BASE/FileSystem.swift"
 }
 
-rootcase_commands_on_a_device_whose_owner_exchanges_its_entries_touch_nothing_else() {
+rootoncecase_commands_on_a_device_whose_owner_exchanges_its_entries_touch_nothing_else() {
     hostile commands "$(rounds exchanges_by_command)"
 }

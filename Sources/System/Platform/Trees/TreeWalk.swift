@@ -40,7 +40,7 @@ public final class TreeWalk {
     public var path: [FileName] { cursor.path }
 
     /// The mode of the present directory before the walk changed it; nil where it did not.
-    public var liftedMode: Glibc.mode_t? { lifted.last ?? nil }
+    public var liftedMode: mode_t? { lifted.last ?? nil }
 
     /// Has the walk come into an entry of the present directory later.
     public func add(_ name: FileName) { pending[pending.count - 1].append(name) }

@@ -13,7 +13,7 @@ public struct OutputPlace: Sendable {
     /// Whether a pipe, a terminal or another device is there: it is written to, and stays.
     public let isStream: Bool
     /// The permissions of the file that is there; nil for none, and for a link.
-    public let mode: Glibc.mode_t?
+    public let mode: mode_t?
 
     /// - Parameter path: absolute.
     /// - Throws: errors of openat(2); EISDIR for a path without a last name.

@@ -131,7 +131,9 @@ private struct SharedModel {
 
 @Suite("Two homes at work in one group at random")
 struct SharedModelTests {
-    @Test("Every node is where the host has it, for both, and none is left at the end", arguments: 1...12)
+    @Test(
+        "Every node is where the host has it, for both, and none is left at the end",
+        arguments: 1...UInt64(rounds(6, full: 24)))
     func random(seed: UInt64) throws {
         var model = try SharedModel(seed: seed)
         for round in 0..<400 {
