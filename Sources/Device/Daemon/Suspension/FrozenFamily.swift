@@ -110,7 +110,8 @@ private struct Freeze {
         freezeGroups()
         while true {
             // Looked at before the look for new ones: what is stopped starts none.
-            let late = signalled.first { !ProcessState.isStopped($0) } ?? groups.first { !$0.isFrozen }?.processes.first
+            let late =
+                signalled.first { !ProcessState.standsStill($0) } ?? groups.first { !$0.isFrozen }?.processes.first
             let isComplete = !lookAgain()
             if isComplete, late == nil { return nil }
             if ContinuousClock.now > deadline { return late ?? signalled.max() ?? roots.first?.identifier ?? 0 }

@@ -7,11 +7,22 @@ import SandboxModel
 public enum ProcessState {
     /// Whether every thread of a process is stopped, or has ended. True for a process that is gone.
     public static func isStopped(_ process: pid_t) -> Bool {
+        everyThread(of: process) { _, state in stopped.contains(state) }
+    }
+
+    /// Whether a process that has got SIGSTOP takes no step: it is stopped, or waits in `vfork(2)` for a child that is.
+    public static func standsStill(_ process: pid_t) -> Bool {
+        everyThread(of: process) { place, state in
+            stopped.contains(state) || state == UInt8(ascii: "D") && waitsForStoppedChild(place)
+        }
+    }
+
+    private static func everyThread(of process: pid_t, _ holds: (_ place: String, _ state: UInt8) -> Bool) -> Bool {
         guard let threads = numbers(in: "/proc/\(process)/task") else { return true }
         return threads.allSatisfy { thread in
             let place = "/proc/\(process)/task/\(thread)"
             guard let state = state(at: place) else { return true }
-            return stopped.contains(state) || state == UInt8(ascii: "D") && waitsForStoppedChild(place)
+            return holds(place, state)
         }
     }
 
@@ -39,8 +50,8 @@ public enum ProcessState {
         return line[close + 2]
     }
 
-    /// Whether a thread is in `vfork(2)`, and its child is stopped: it takes no step before that one goes on, and stops
-    /// then, but is not shown as stopped.
+    /// Whether a thread is in `vfork(2)`, and its child is stopped: it takes no step before that one goes on, but is not
+    /// shown as stopped. Another child that was stopped is taken for that one, so that only SIGSTOP makes it sure.
     private static func waitsForStoppedChild(_ place: String) -> Bool {
         let function = (try? HostPath.contents("\(place)/wchan")).map { String(decoding: $0, as: UTF8.self) } ?? "0"
         // "0" where the kernel does not tell.

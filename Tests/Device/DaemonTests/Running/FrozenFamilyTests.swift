@@ -85,6 +85,17 @@ import Testing
         }
     }
 
+    /// A parent in vfork(2) has two children then, and the one that is stopped is not the one that it waits for.
+    @Test func `a child that was stopped before lets no parent go on`() throws {
+        let program = try Program("sleep 300 & kill -STOP $!; while :; do /bin/true; echo x >>$FILE; done")
+        for _ in 0..<60 {
+            let family = try FrozenFamily.freeze([program.running()], remains: [])
+            #expect(program.standsStill())
+            family.thaw()
+            #expect(program.goesOn())
+        }
+    }
+
     /// As root, and for a user whose session is delegated.
     @Test func `a control group freezes it, and shows it to nobody`() throws {
         guard let group = ControlGroup.forProgram() else {
