@@ -50,8 +50,9 @@ public enum ProcessState {
         return line[close + 2]
     }
 
-    /// Whether a thread is in `vfork(2)`, and its child is stopped: it takes no step before that one goes on, but is not
-    /// shown as stopped. Another child that was stopped is taken for that one, so that only SIGSTOP makes it sure.
+    /// Whether a thread is in `vfork(2)`, and its child is stopped: it takes no step before that one goes on, but is
+    /// not shown as stopped. Another child that is stopped is taken for that one: only a SIGSTOP that waits makes it
+    /// sure.
     private static func waitsForStoppedChild(_ place: String) -> Bool {
         let function = (try? HostPath.contents("\(place)/wchan")).map { String(decoding: $0, as: UTF8.self) } ?? "0"
         // "0" where the kernel does not tell.
