@@ -103,15 +103,15 @@ struct SystemMount: AsyncParsableCommand {
     /// The device and the app of DEVICE:BUNDLE-ID. A directory may have colons in its name, an identifier has none.
     /// - Throws: ``Complaint`` of kind `badRequest`.
     static func parts(of source: String) throws(Complaint) -> (device: String, app: String) {
-        guard let colon = source.lastIndex(of: ":"), colon != source.startIndex,
-            source.index(after: colon) != source.endIndex
+        guard let colon = source.utf8.lastIndex(of: UInt8(ascii: ":")), colon != source.startIndex,
+            source.utf8.index(after: colon) != source.endIndex
         else {
             throw Complaint(
                 .badRequest,
                 "'\(source)' is not DEVICE:BUNDLE-ID; name the device's directory and the app, as in "
                     + "/srv/phone:com.example.Notes")
         }
-        return (String(source[..<colon]), String(source[source.index(after: colon)...]))
+        return (String(source[..<colon]), String(decoding: source.utf8[colon...].dropFirst(), as: UTF8.self))
     }
 }
 

@@ -26,11 +26,11 @@ struct HomeDevice {
             // Of two mounts at one path, the later one is visible.
             let mount = mounts.last(where: { $0.mountPoint == home }),
             // The source is DEVICE:BUNDLE-ID; a bundle identifier has no colon.
-            let colon = mount.source.lastIndex(of: ":"),
+            let colon = mount.source.utf8.lastIndex(of: UInt8(ascii: ":")),
             let bytes = try? HostPath.contents("\(mount.source[..<colon])/daemon.json", limit: 1 << 16),
             let record = try? JSONDecoder().decode(Record.self, from: Data(bytes))
         else { return nil }
         socket = record.socket
-        app = String(mount.source[mount.source.index(after: colon)...])
+        app = String(decoding: mount.source.utf8[colon...].dropFirst(), as: UTF8.self)
     }
 }
