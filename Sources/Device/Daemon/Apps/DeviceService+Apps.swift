@@ -42,6 +42,7 @@ extension DeviceService {
             }
             try device.uninstall(app) { report($0, "removing", to: progress) }
         }
+        changes.record(app: app)
         log.info("uninstalled \(app)")
     }
 
@@ -70,6 +71,7 @@ extension DeviceService {
             try mounts.requireUnmounted(app, before: "reset")
             try device.reset(app) { report($0, "removing", to: progress) }
         }
+        changes.record(app: app)
         log.info("reset \(app)")
     }
 
@@ -84,6 +86,7 @@ extension DeviceService {
             try mounts.requireFree(groups: groups, iCloud: iCloud, for: app)
             let entitled = try device.entitle(app, groups: groups, iCloud: iCloud)
             try mounts.showAnew(entitled)
+            changes.record(app: app)
             log.info("entitled \(app)", metadata: ["to": "\((groups + iCloud).map(\.text))"])
             return listed(entitled)
         }

@@ -83,6 +83,7 @@ extension DeviceService {
                 from: &source, replacing: Set(concerned), password: request.password.map { Array($0.utf8) }
             ) { report($0, "restoring", to: progress) }
         }
+        changes.record(app: nil)
         log.info("restored \(tally.files) files", metadata: ["from": "\(request.input)"])
         return RestoreReport(
             apps: tally.apps.map(\.text), waiting: tally.waiting.map(\.text), groups: tally.groups.map(\.text),

@@ -133,6 +133,15 @@ extension Route {
         }
     }
 
+    /// The changes of files as they come. The response ends with its client, and with the device.
+    static func followChanges(_ handler: @escaping @Sendable (Served) -> () -> ChangeFollower) -> Route {
+        Route(path: ControlPath.followedChanges, isQuery: true, request: nil) { (served, call) throws(Complaint) in
+            let follower = handler(served)()
+            call.client.whenOccurred { [weak follower] in follower?.end() }
+            return .lines(ChangeLines(follower: follower))
+        }
+    }
+
     /// A handler on a thread where it may block: the one response when it is done, or lines meanwhile.
     private static func blocking<Request: ControlRequest>(
         _ handler:

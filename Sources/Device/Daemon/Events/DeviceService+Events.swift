@@ -9,8 +9,16 @@ import SandboxModel
 extension DeviceService {
     /// The requests about events.
     static let eventRoutes: [Route<DeviceService>] = [
-        .call(recordedEvents), .follow(followEvents),
+        .call(recordedEvents), .follow(followEvents), .call(rules),
     ]
+
+    /// The rules by which calls are refused and processes ended, in words.
+    func rules(_ request: RulesRequest) throws(Complaint) -> [RuleText] {
+        Rule.allCases.map { RuleText(rule: $0.rawValue, words: $0.words, instead: $0.instead) } + [
+            RuleText(
+                rule: SuspensionBreach.reason, words: Explanation.wordsOfLock, instead: Explanation.insteadOfLock)
+        ]
+    }
 
     /// The events of the record, the oldest first.
     func recordedEvents(_ request: EventsRequest) throws(Complaint) -> [Event] {

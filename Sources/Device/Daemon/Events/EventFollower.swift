@@ -4,28 +4,25 @@ import AppContainer
 import Glibc
 import Platform
 import SandboxModel
-import Synchronization
 
 /// The lines of the record for one reader, from the beginning on. Lines for which the reader is too slow are counted,
 /// and replaced by one event `missed`.
 ///
-/// Lock: its own, below that of ``EventLog``, for moments only: recording an event never waits for a reader.
+/// Lock: that of its state, below that of ``EventLog``: recording an event never waits for a reader.
 final class EventFollower: Sendable {
     /// Bytes that may wait for the reader. The whole record is in its files as well.
     static let largest = 1 << 20
 
-    private struct State {
+    fileprivate struct State {
         /// Whole lines that wait for the reader.
         var bytes: [UInt8] = []
         /// Lines since the last one that was taken.
         var missed = 0
         var isOver = false
-        /// The reader, while it waits.
-        var reader: CheckedContinuation<Void, Never>?
     }
 
     private let limit: Int
-    private let state = Mutex(State())
+    private let state = AwaitedState(State())
     private let history: EventHistory
 
     /// - Parameters:
@@ -38,7 +35,7 @@ final class EventFollower: Sendable {
 
     /// Takes a line that was written. Returns at once.
     func append(_ line: [UInt8]) {
-        change { state in
+        state.change { state in
             // The lines stay in order: after a missed one, none is taken until the reader has its count.
             if state.missed > 0 || state.bytes.count + line.count > limit {
                 state.missed += 1
@@ -50,16 +47,7 @@ final class EventFollower: Sendable {
 
     /// Ends the lines; the reader still gets those that wait.
     func end() {
-        change { $0.isOver = true }
-    }
-
-    /// Changes the state, and wakes the reader.
-    private func change(_ body: (inout State) -> Void) {
-        let reader = state.withLock { state in
-            body(&state)
-            return state.reader.take()
-        }
-        reader?.resume()
+        state.change { $0.isOver = true }
     }
 
     // MARK: The reader
@@ -72,41 +60,26 @@ final class EventFollower: Sendable {
             if Task.isCancelled { return nil }
             if !lines.isEmpty { return lines }
         }
-        while !Task.isCancelled {
-            let (bytes, isOver) = take()
-            if !bytes.isEmpty { return bytes }
-            if isOver { return nil }
-            await withTaskCancellationHandler {
-                await withCheckedContinuation { reader in
-                    let waits = state.withLock { state in
-                        guard state.bytes.isEmpty, state.missed == 0, !state.isOver, !Task.isCancelled else {
-                            return false
-                        }
-                        state.reader = reader
-                        return true
-                    }
-                    if !waits { reader.resume() }
-                }
-            } onCancel: {
-                // Resumes the reader, which then sees the cancellation.
-                change { _ in }
-            }
+        let lines = await state.next { state in
+            let lines = state.take()
+            return lines.isEmpty && !state.isOver ? nil : lines
         }
-        return nil
+        guard let lines, !lines.isEmpty else { return nil }
+        return lines
     }
+}
 
+extension EventFollower.State {
     /// Takes all lines that wait, and a count of the missed ones.
-    private func take() -> (bytes: [UInt8], isOver: Bool) {
-        state.withLock { state in
-            var bytes: [UInt8] = []
-            swap(&bytes, &state.bytes)
-            if state.missed > 0 {
-                var event = Event(.missed)
-                event.missed = state.missed
-                bytes += EventRecord.line(event)
-                state.missed = 0
-            }
-            return (bytes, state.isOver)
+    fileprivate mutating func take() -> [UInt8] {
+        var lines: [UInt8] = []
+        swap(&lines, &bytes)
+        if missed > 0 {
+            var event = Event(.missed)
+            event.missed = missed
+            lines += EventRecord.line(event)
+            missed = 0
         }
+        return lines
     }
 }

@@ -26,11 +26,14 @@ final class EventLog: Sendable {
     }
 
     private let state: Mutex<State>
+    private let changes: ChangeFeed?
 
     /// - Parameters:
     ///   - device: the path of the device directory.
     ///   - largest: bytes of each of the two files.
-    init(device: String, largest: Int64 = 4 << 20) {
+    ///   - changes: learns of the events that tell of changed files.
+    init(device: String, largest: Int64 = 4 << 20, changes: ChangeFeed? = nil) {
+        self.changes = changes
         state = Mutex(State(files: try? EventFiles(device: device, largest: largest)))
     }
 
@@ -43,6 +46,7 @@ final class EventLog: Sendable {
     /// Records events that happened at one time, all of them or none.
     func record(_ events: [Event]) {
         guard !events.isEmpty else { return }
+        defer { if let changes { for event in events { changes.record(event) } } }
         var events = events
         if let clock = state.withLock(\.clock), clock.ahead != 0 {
             let time = EventTime.text(clock.now)

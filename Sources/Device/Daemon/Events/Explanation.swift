@@ -75,10 +75,10 @@ public struct Explanation: Codable, Hashable, Sendable {
         }
     }
 
-    private static let wordsOfLock =
+    static let wordsOfLock =
         "an app that is suspended with a lock on a file in a group container is killed, because the other apps of the group "
         + "would wait for it"
-    private static let insteadOfLock =
+    static let insteadOfLock =
         "end the transaction, or release the lock, before the suspension: beginBackgroundTask gives the time, and with GRDB "
         + "observesSuspensionNotifications and Database.suspendNotification end what is under way; or keep the file in the "
         + "app's own container; a file that may stay locked has the attribute \(LockedFile.exemption)"

@@ -12,13 +12,7 @@ extension DeviceService {
     /// - Throws: ``Complaint`` of kind `unknownApp`, `badRequest`, or `notFound` where the path cannot be looked up.
     func inspect(_ request: InspectRequest) throws(Complaint) -> Inspection {
         let app = try device.app(try identifier(request.app))
-        var path: [FileName] = []
-        for part in HostPath.names(of: request.path) {
-            guard let name = FileName(part) else {
-                throw Complaint(.badRequest, "\(request.path) is not a path within a home")
-            }
-            path.append(name)
-        }
+        let path = try homePath(request.path)
         let found: NodeInspection
         do throws(Fault) {
             found = try mounts.inspect(path, of: app)
@@ -36,6 +30,7 @@ extension DeviceService {
         inspection.team = app.signature?.team
         inspection.signer = app.signature?.signerName
         inspection.entitlements = app.signature?.entitlements.values
+        inspection.add(found, at: path, of: app, state: device.deviceState)
         return inspection
     }
 
@@ -61,9 +56,22 @@ extension DeviceService {
     }
 }
 
+extension DeviceService {
+    /// The names of a path in an app's home.
+    /// - Throws: ``Complaint`` of kind `badRequest`.
+    func homePath(_ text: String) throws(Complaint) -> [FileName] {
+        var path: [FileName] = []
+        for part in HostPath.names(of: text) {
+            guard let name = FileName(part) else { throw Complaint(.badRequest, "\(text) is not a path within a home") }
+            path.append(name)
+        }
+        return path
+    }
+}
+
 extension Fault {
     /// The reason, for a message.
-    fileprivate var words: String {
+    var words: String {
         switch self {
         case .refused(let rule): "refused by the rule \(rule.rawValue)"
         case .corrupt: "stored bytes are damaged"
@@ -74,7 +82,7 @@ extension Fault {
 
 extension FileStatus.Kind {
     /// The word of the control API.
-    fileprivate var word: String {
+    var word: String {
         switch self {
         case .file: "file"
         case .directory: "directory"

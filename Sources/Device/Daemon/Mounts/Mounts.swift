@@ -28,7 +28,7 @@ final class Mounts: Sendable {
     ///   - transport: for mounts whose options name none.
     init(
         device: BootedDevice, socket: String, transport: TransportChoice = .automatic, log: Logger, events: EventLog,
-        guardian: MountGuard? = nil
+        changes: ChangeFeed = ChangeFeed(), guardian: MountGuard? = nil
     ) throws(Complaint) {
         self.device = device
         let homes = RuntimeDirectory.homes(besideSocket: socket)
@@ -59,6 +59,7 @@ final class Mounts: Sendable {
                     log.warning("refused \(lost.range.count) bytes of \(path), written while the device locked")
                     events.record(Event(lost))
                 },
+                followsChanges: { changes.isFollowed }, changed: { changes.record($0) },
                 dropped: { log.error("\($0)") },
                 failed: { log.error("\($0)") }),
             guardian: guardian)
@@ -103,11 +104,41 @@ final class Mounts: Sendable {
         table.volumes.lazy.compactMap { $0.openFile(inode: inode) }.first
     }
 
-    /// Inspects a path of an app's home: through its mount if it has one, else through a volume of its own.
+    /// Inspects a path of an app's home.
     func inspect(_ path: [FileName], of app: InstalledApp) throws(Fault) -> NodeInspection {
+        try look(at: path, of: app) { (volume, home) throws(Fault) in try volume.inspect(home + path) }
+    }
+
+    /// Lists a part of a directory in an app's home.
+    func contents(_ order: ListingOrder, of app: InstalledApp) throws(Fault) -> Listing {
+        let isPartial = order.directory.isEmpty && mount(of: app.identifier)?.documents == true
+        return try look(at: order.directory, of: app, throughMount: !isPartial) { (volume, home) throws(Fault) in
+            try volume.contents(order, ofHome: home)
+        }
+    }
+
+    /// Sets or removes an extended attribute in an app's home.
+    func change(
+        attribute name: String, to value: [UInt8]?, of path: [FileName], in app: InstalledApp
+    ) throws(Fault) {
+        try look(at: path, of: app) { (volume, home) throws(Fault) in
+            try volume.change(attribute: Array(name.utf8), to: value, of: home + path)
+        }
+    }
+
+    /// Looks at an app's home: through its mount if it has one, else through a volume of its own.
+    /// - Parameters:
+    ///   - path: the path that is looked at, from the home.
+    ///   - body: gets the volume, and the path of the home from the volume's root.
+    func look<Result>(
+        at path: [FileName], of app: InstalledApp, throughMount: Bool = true,
+        _ body: (Volume, [FileName]) throws(Fault) -> Result
+    ) throws(Fault) -> Result {
         // A mount of `Documents` alone has no other file open.
         let isShown = path.isEmpty || path.first == HomeLayout.documents || mount(of: app.identifier)?.documents != true
-        if isShown, let (volume, home) = table.volume(of: app.identifier) { return try volume.inspect(home + path) }
+        if throughMount, isShown, let (volume, home) = table.volume(of: app.identifier) {
+            return try body(volume, home)
+        }
         let home: Home
         do throws(Fault) {
             home = try homeToInspect(of: app)
@@ -118,7 +149,7 @@ final class Mounts: Sendable {
             home = try homeToInspect(of: present)
         }
         let root = SharedDescriptor(try duplicateOfRoot())
-        return try Volume(view: .home(home), device: root, context: device.context).inspect(path)
+        return try body(Volume(view: .home(home), device: root, context: device.context), [])
     }
 
     /// The home for an app that is not mounted.

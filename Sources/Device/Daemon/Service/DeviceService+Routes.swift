@@ -4,5 +4,5 @@ extension DeviceService {
     /// All routes. A request is added to the table of its noun.
     static let routes: [Route<DeviceService>] =
         deviceRoutes + lockRoutes + appRoutes + mountRoutes + runningRoutes + suspensionRoutes + spaceRoutes
-        + backupRoutes + inspectionRoutes + eventRoutes + dayRoutes
+        + backupRoutes + inspectionRoutes + fileRoutes + eventRoutes + dayRoutes
 }

@@ -2,6 +2,7 @@
 
 import AppContainer
 import BackingStore
+import ContainerMount
 import DeviceLifecycle
 import Glibc
 import SandboxModel
@@ -9,15 +10,23 @@ import SandboxModel
 extension DeviceService {
     /// The requests about the device as a whole.
     static let deviceRoutes: [Route<DeviceService>] = [
-        .call(status)
+        .call(status), .call(activity),
     ]
+
+    /// The requests that the mounts have served.
+    func activity(_ request: ActivityRequest) throws(Complaint) -> Activity {
+        Activity(requests: MountTable.servedRequests)
+    }
 
     /// The state of the device, its space, its process and its mounts. Counts purgeable entries, which may take a
     /// while.
     func status(_ request: StatusRequest) throws(Complaint) -> DeviceStatus {
-        DeviceStatus(
+        let attempts = device.passcode.attempts
+        return DeviceStatus(
             state: locking.deviceState.rawValue, device: device.directory.path, identifier: device.directory.uuid,
-            hasPasscode: device.hasPasscode, eraseAfterTen: device.directory.settings.eraseAfterTen ?? false,
+            hasPasscode: device.hasPasscode, passcodeAttempts: attempts.wrong,
+            passcodeWait: attempts.secondsLeft > 0 ? attempts.secondsLeft : nil,
+            eraseAfterTen: device.directory.settings.eraseAfterTen ?? false,
             hasBackupPassword: device.backupPassword.isSet,
             capricious: device.directory.settings.capricious?.seed,
             graceRemaining: locking.graceRemaining,

@@ -21,6 +21,7 @@ final class DeviceService: ServedDevice {
     let device: BootedDevice
     let log: Logger
     let events: EventLog
+    let changes: ChangeFeed
     let socket: String
     var identifier: String { device.directory.uuid }
     let mounts: Mounts
@@ -66,7 +67,9 @@ final class DeviceService: ServedDevice {
         // In whose name this process acts is decided before it makes a file: the path may lead elsewhere.
         _ = try DeviceDirectory.open(at: path)
         let log = DaemonLog.logger(device: path)
-        let events = EventLog(device: path)
+        let changes = ChangeFeed()
+        self.changes = changes
+        let events = EventLog(device: path, changes: changes)
         let corruptions = CorruptionLog(log: log, events: events)
         let device = try BootedDevice.boot(at: path) { corruptions.record($0) }
         self.device = device
@@ -75,7 +78,8 @@ final class DeviceService: ServedDevice {
         socket = RuntimeDirectory.socketPath(
             in: runtimeDirectory, device: path, identifier: device.directory.uuid)
         mounts = try Mounts(
-            device: device, socket: socket, transport: transport, log: log, events: events, guardian: guardian)
+            device: device, socket: socket, transport: transport, log: log, events: events, changes: changes,
+            guardian: guardian)
         corruptions.watch(mounts)
         lifecycle = AppLifecycle { app, left in events.record(.expiring(app, remaining: left / .seconds(1))) }
         running = RunningApps(
@@ -164,6 +168,7 @@ final class DeviceService: ServedDevice {
             log.error("\(error.message)")
         }
         events.end()
+        changes.end()
     }
 
     /// - Parameter endProcess: requests the end of the process that serves the device.

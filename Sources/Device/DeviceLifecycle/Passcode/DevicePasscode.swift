@@ -151,6 +151,13 @@ public final class DevicePasscode: Sendable {
 
     // MARK: Wrong attempts
 
+    /// The wrong attempts so far, and the seconds until the next one is let in. Neither is known of a damaged record,
+    /// which lets no attempt in; the next one reports it.
+    public var attempts: (wrong: Int, secondsLeft: Int64) {
+        guard let now = try? clock(), let attempts = (try? directory.passcodeAttempts()) ?? nil else { return (0, 0) }
+        return (attempts.wrong, attempts.isMeasurable(at: now) ? attempts.secondsLeft(at: now) : attempts.delay)
+    }
+
     /// Tries a passcode, unless the wait after wrong ones is not over.
     ///
     /// The attempt is counted, durably, before the passcode is looked at: it counts also if the process is killed or

@@ -29,6 +29,7 @@ extension VolumeFileSystem {
         do throws(Fault) {
             let caller = Caller(reply.caller)
             send(try volume.changeStatus(change, of: node.id, handle: handle, by: caller), of: node, reply)
+            recordChange(of: node.id)
         } catch {
             fail(reply, error, CallName(change, error), of: node.id)
         }

@@ -35,6 +35,7 @@ extension VolumeFileSystem {
                 volume.close(handle)
                 volume.forget(entry.node, count: 1)
             }
+            recordChange(of: parent)
         } catch {
             fail(reply, staleIfMoved(error, in: parent, for: new.caller), .create, of: parent, name)
         }
@@ -60,6 +61,7 @@ extension VolumeFileSystem {
                 handle, bytes: bytes, to: offset, fromCache: CurrentRequest.writesPages)
             reply.count(bytes.byteCount)
             early?.begin()
+            recordChange(of: handle.nodeID)
         } catch {
             fail(reply, error, .write, of: handle.nodeID)
             // The kernel would keep the pages that it could not write out, and let them be read.
@@ -142,6 +144,7 @@ extension VolumeFileSystem {
                 try volume.copy(
                     from: range.source, at: range.sourceOffset, to: range.target, at: range.targetOffset,
                     count: range.count))
+            recordChange(of: range.target.nodeID)
         } catch {
             fail(reply, error, .copyFileRange, of: range.source.nodeID)
         }

@@ -96,6 +96,7 @@ final class VolumeFileSystem: FileSystem {
         guard let name = FileName(name) else { return reply.failName(name) }
         do throws(Fault) {
             send(try volume.link(node.id, to: name, in: parent.id), reply)
+            recordChange(of: parent.id)
         } catch {
             fail(reply, staleIfMoved(error, in: parent.id, for: reply.caller), .link) { rule in
                 volume.refuses(.linkFrom, node.id, by: rule)
@@ -111,9 +112,16 @@ final class VolumeFileSystem: FileSystem {
         guard let name = FileName(name) else { return reply.failName(name) }
         do throws(Fault) {
             send(try body(name), reply)
+            recordChange(of: parent.id)
         } catch {
             fail(reply, staleIfMoved(error, in: parent.id, for: reply.caller), call, of: parent.id, name)
         }
+    }
+
+    /// Reports that a call has changed a file, or the entries of a directory, to those who follow changes.
+    @inline(__always)
+    func recordChange(of node: NodeID) {
+        if events.followsChanges() { events.changed(volume.homePath(of: node)) }
     }
 
     /// Takes the reference back if the kernel did not take the reply.
@@ -142,6 +150,8 @@ final class VolumeFileSystem: FileSystem {
         do throws(Fault) {
             try volume.rename(name, in: parent, to: newName, in: newParent, mode: Descriptor.RenameMode(request.mode))
             reply.done()
+            recordChange(of: parent)
+            if newParent != parent { recordChange(of: newParent) }
         } catch {
             fail(reply, staleIfMoved(error, in: newParent, for: reply.caller), .rename) { rule in
                 let isSource =
@@ -169,6 +179,7 @@ final class VolumeFileSystem: FileSystem {
         do throws(Fault) {
             try body()
             reply.done()
+            if call != .fsync { recordChange(of: node) }
         } catch {
             fail(reply, error, call, of: node, name)
         }

@@ -1,4 +1,4 @@
-// The callbacks by which mounts report their end, refused calls and lost writes.
+// The callbacks by which mounts report their end, refused calls, lost writes and changes of files.
 
 public import ContainerVolume
 public import Glibc
@@ -16,6 +16,10 @@ public struct MountEvents: Sendable {
     /// A range that an application wrote while the device locked or restarted, and that was refused: when the file is
     /// closed, or its write has ended. Locks of the volume are held: it must not call the table.
     let lost: @Sendable (LostRange) -> Void
+    /// Whether somebody follows changes of files: else nobody looks for the place of one.
+    let followsChanges: @Sendable () -> Bool
+    /// A call has changed a file, or the entries of a directory. No lock is held.
+    let changed: @Sendable (HomePath) -> Void
     /// A line for the log about a request that failed with EIO because its reply was dropped, which is a bug of this
     /// program; at most once a minute.
     let dropped: @Sendable (String) -> Void
@@ -27,6 +31,8 @@ public struct MountEvents: Sendable {
         admits: @escaping @Sendable (Rule, pid_t) -> Int? = { _, _ in 0 },
         refused: @escaping @Sendable (RefusedCall) -> Void = { _ in },
         lost: @escaping @Sendable (LostRange) -> Void = { _ in },
+        followsChanges: @escaping @Sendable () -> Bool = { false },
+        changed: @escaping @Sendable (HomePath) -> Void = { _ in },
         dropped: @escaping @Sendable (String) -> Void = { _ in },
         failed: @escaping @Sendable (String) -> Void = { _ in }
     ) {
@@ -34,6 +40,8 @@ public struct MountEvents: Sendable {
         self.admits = admits
         self.refused = refused
         self.lost = lost
+        self.followsChanges = followsChanges
+        self.changed = changed
         self.dropped = dropped
         self.failed = failed
     }

@@ -67,6 +67,9 @@ public final class MountTable: Sendable {
 
     // MARK: Queries
 
+    /// The kernel's requests to all mounts of this process since it started, by kind.
+    public static var servedRequests: [String: UInt64] { RequestCounts.total }
+
     /// The mounts in sight, in the order in which they were made.
     public var mounts: [ActiveMount] {
         state.withLock { $0.records.active }

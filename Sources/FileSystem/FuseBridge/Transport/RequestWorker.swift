@@ -12,6 +12,7 @@ import SandboxModel
 
     let serving = ServingCount()
     let context: ThreadContext
+    private let counts = RequestCounts.take()
     private let buffer: PageBuffer
     /// The largest request since the last wipe, in bytes. Used by the worker's own thread only.
     private var used = 0
@@ -22,6 +23,10 @@ import SandboxModel
         context = unsafe ThreadContext(UnsafeRawPointer(buffer.base + RequestWorker.lead))
     }
 
+    deinit {
+        RequestCounts.giveBack(counts)
+    }
+
     /// The memory into which requests are read; valid as long as the worker is.
     @unsafe var memory: UnsafeMutableRawPointer { unsafe buffer.base + RequestWorker.lead }
 
@@ -29,6 +34,8 @@ import SandboxModel
     func begin(_ size: Int) {
         used = max(used, size)
         serving.begin()
+        // struct fuse_in_header (linux/fuse.h) begins with the length of the request and its opcode.
+        unsafe counts.add(memory.load(fromByteOffset: 4, as: UInt32.self))
     }
 
     /// Zeroes the memory if a wipe was asked for since the last one. On the worker's own thread, between two requests.

@@ -20,6 +20,7 @@ import Synchronization
     let serving = ServingCount()
     private let device: Int32
     private let context: ThreadContext
+    private let counts = RequestCounts.take()
     private let memory: PageBuffer
     private var ring = unsafe CRing.ring()
     /// Entries with a request that has not begun.
@@ -42,6 +43,10 @@ import Synchronization
         for queue in plan.queues { entries.append(try RingEntry(transport.queues[Int(queue)], payload: payload)) }
         self.entries = entries
         context = unsafe ThreadContext(UnsafeRawPointer(memory.base))
+    }
+
+    deinit {
+        RequestCounts.giveBack(counts)
     }
 
     /// Serves requests until the session ends or the entries cannot be registered.
@@ -243,6 +248,7 @@ import Synchronization
         unsafe context.serve(start, of: entry)
         // libfuse knows no retrieval of ours. Of the answer the kernel takes an error alone.
         let opcode = unsafe start.load(fromByteOffset: 4, as: UInt32.self)
+        counts.add(opcode)
         if opcode == RingWorker.notifyReply { return entry.answer(error: EIO) }
         var buffer = unsafe fuse_buf()
         unsafe buffer.mem = start

@@ -21,7 +21,7 @@ extension BackupMark {
             uniqueKeysWithValues: allCases.flatMap { form in form.names.map { (Array($0.utf8), form) } })
 
         /// The names with the prefix `user.`; Apple's names also without it.
-        private var names: [String] {
+        public var names: [String] {
             switch self {
             case .excludeItem: [BackupMark.attributeName, String(BackupMark.attributeName.dropFirst("user.".count))]
             case .mobileBackup: ["user.com.apple.MobileBackup", "com.apple.MobileBackup"]

@@ -47,7 +47,7 @@ public struct HeldFileLock: Hashable, Sendable {
     public static func all(of process: pid_t) throws(SystemError) -> Set<HeldFileLock> {
         let (locks, count) = try locks(in: "/proc/\(process)/fdinfo")
         // The first thread may have ended before the others: they have the files then.
-        guard count == 0, let threads = try? names(in: "/proc/\(process)/task"), threads.count > 1 else { return locks }
+        guard count == 0, let threads = try? ProcDirectory.names(in: "/proc/\(process)/task"), threads.count > 1 else { return locks }
         for thread in threads {
             if let found = try? self.locks(in: "/proc/\(process)/task/\(thread)/fdinfo"), found.count > 0 {
                 return found.locks
@@ -59,7 +59,7 @@ public struct HeldFileLock: Hashable, Sendable {
     /// - Returns: the locks, and the number of open files.
     private static func locks(in directory: String) throws(SystemError) -> (locks: Set<HeldFileLock>, count: Int) {
         var found: Set<HeldFileLock> = []
-        let files = try names(in: directory)
+        let files = try ProcDirectory.names(in: directory)
         for file in files {
             // It may have been closed meanwhile.
             guard let text = try? HostPath.contents("\(directory)/\(file)") else { continue }
@@ -68,12 +68,5 @@ public struct HeldFileLock: Hashable, Sendable {
             }
         }
         return (found, files.count)
-    }
-
-    private static func names(in directory: String) throws(SystemError) -> [String] {
-        let reader = DirectoryReader(try Descriptor.open(path: directory, flags: O_RDONLY | O_DIRECTORY))
-        var names: [String] = []
-        while let entry = try reader.next() { names.append(entry.name.text) }
-        return names
     }
 }

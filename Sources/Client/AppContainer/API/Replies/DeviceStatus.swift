@@ -9,6 +9,10 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
     /// The device's UUID, which a clone does not share.
     public var identifier: String
     public var hasPasscode: Bool
+    /// Wrong passcodes since the last right one.
+    public var passcodeAttempts: Int
+    /// Seconds until the next passcode is let in; null while one is let in now.
+    public var passcodeWait: Int64?
     /// Whether ten wrong passcodes erase the device.
     public var eraseAfterTen: Bool
     /// Whether backups have the class keys under a backup password.
@@ -33,7 +37,8 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
     public var suspended: [String]
 
     public init(
-        state: String, device: String, identifier: String, hasPasscode: Bool, eraseAfterTen: Bool = false,
+        state: String, device: String, identifier: String, hasPasscode: Bool, passcodeAttempts: Int = 0,
+        passcodeWait: Int64? = nil, eraseAfterTen: Bool = false,
         hasBackupPassword: Bool = false, capricious: String? = nil, graceRemaining: Double? = nil,
         readable: [String] = [], apps: Int,
         waiting: [String] = [],
@@ -45,6 +50,8 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
         self.device = device
         self.identifier = identifier
         self.hasPasscode = hasPasscode
+        self.passcodeAttempts = passcodeAttempts
+        self.passcodeWait = passcodeWait
         self.eraseAfterTen = eraseAfterTen
         self.hasBackupPassword = hasBackupPassword
         self.capricious = capricious
@@ -60,8 +67,8 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
     }
 
     private enum CodingKeys: CodingKey {
-        case state, device, identifier, hasPasscode, eraseAfterTen, hasBackupPassword, capricious, graceRemaining
-        case readable, apps, waiting, daemon, mounts, running, suspended
+        case state, device, identifier, hasPasscode, passcodeAttempts, passcodeWait, eraseAfterTen, hasBackupPassword
+        case capricious, graceRemaining, readable, apps, waiting, daemon, mounts, running, suspended
     }
 
     public init(from decoder: any Decoder) throws {
@@ -70,6 +77,8 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
         device = try container.decode(String.self, forKey: .device)
         identifier = try container.decode(String.self, forKey: .identifier)
         hasPasscode = try container.decode(Bool.self, forKey: .hasPasscode)
+        passcodeAttempts = try container.decodeIfPresent(Int.self, forKey: .passcodeAttempts) ?? 0
+        passcodeWait = try container.decodeIfPresent(Int64.self, forKey: .passcodeWait)
         eraseAfterTen = try container.decodeIfPresent(Bool.self, forKey: .eraseAfterTen) ?? false
         hasBackupPassword = try container.decodeIfPresent(Bool.self, forKey: .hasBackupPassword) ?? false
         capricious = try container.decodeIfPresent(String.self, forKey: .capricious)
@@ -92,6 +101,8 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
         try container.encode(device, forKey: .device)
         try container.encode(identifier, forKey: .identifier)
         try container.encode(hasPasscode, forKey: .hasPasscode)
+        try container.encode(passcodeAttempts, forKey: .passcodeAttempts)
+        try container.encode(passcodeWait, forKey: .passcodeWait)
         try container.encode(eraseAfterTen, forKey: .eraseAfterTen)
         try container.encode(hasBackupPassword, forKey: .hasBackupPassword)
         try container.encode(capricious, forKey: .capricious)

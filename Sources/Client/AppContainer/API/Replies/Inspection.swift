@@ -39,6 +39,74 @@ public struct Inspection: Codable, Hashable, Sendable {
     public var signer: String?
     /// The entitlements that the app's signature covers, by key.
     public var entitlements: [String: EntitlementValue]?
+    /// The number of names that the file has.
+    public var links: UInt64 = 1
+    /// The time of the last change of the content: ISO 8601, in UTC, with milliseconds.
+    public var modified = ""
+    /// Its extended attributes, in every form in which a call on the mount can read them.
+    public var attributes: [ExtendedAttribute] = []
+    /// The processes that have it open or mapped, as far as the device's process may look at them.
+    public var openBy: [Holder] = []
+    /// The reason for ``backup``, in words.
+    public var backupRule = ""
+    /// The reason for ``protection``, in words; null where there is no class.
+    public var protectionReason: String?
+    /// The class key that wraps the file's own, in words; null where nothing is encrypted.
+    public var wrappedBy: String?
+    /// Whether that class key is there in the device's present state; null where nothing is encrypted.
+    public var classKeyAvailable: Bool?
+
+    /// An extended attribute.
+    public struct ExtendedAttribute: Codable, Hashable, Sendable {
+        public var name: String
+        /// Null where it is not UTF-8, or has control characters.
+        public var value: String?
+        /// The value's bytes, in Base64.
+        public var bytes: String
+
+        public init(name: String, value: String?, bytes: String) {
+            self.name = name
+            self.value = value
+            self.bytes = bytes
+        }
+
+        private enum CodingKeys: CodingKey {
+            case name, value, bytes
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(name, forKey: .name)
+            try container.encode(value, forKey: .value)
+            try container.encode(bytes, forKey: .bytes)
+        }
+    }
+
+    /// A process that has a file open or mapped.
+    public struct Holder: Codable, Hashable, Sendable {
+        public var pid: Int32
+        /// The name of the process (comm in proc(5)); null where it cannot be seen.
+        public var process: String?
+        /// Whether it can write to the file.
+        public var writes: Bool
+
+        public init(pid: Int32, process: String?, writes: Bool) {
+            self.pid = pid
+            self.process = process
+            self.writes = writes
+        }
+
+        private enum CodingKeys: CodingKey {
+            case pid, process, writes
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(pid, forKey: .pid)
+            try container.encode(process, forKey: .process)
+            try container.encode(writes, forKey: .writes)
+        }
+    }
 
     public init(
         path: String, app: String, kind: String, zone: String, rule: String, protection: String?, readable: Bool,
@@ -64,7 +132,8 @@ public struct Inspection: Codable, Hashable, Sendable {
 
     private enum CodingKeys: CodingKey {
         case path, app, kind, zone, rule, protection, readable, size, storedSize, owner, group, mode, backup, excluded,
-            backing, team, signer, entitlements
+            backing, team, signer, entitlements, links, modified, attributes, openBy, backupRule, protectionReason,
+            wrappedBy, classKeyAvailable
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -87,5 +156,13 @@ public struct Inspection: Codable, Hashable, Sendable {
         try container.encode(team, forKey: .team)
         try container.encode(signer, forKey: .signer)
         try container.encode(entitlements ?? [:], forKey: .entitlements)
+        try container.encode(links, forKey: .links)
+        try container.encode(modified, forKey: .modified)
+        try container.encode(attributes, forKey: .attributes)
+        try container.encode(openBy, forKey: .openBy)
+        try container.encode(backupRule, forKey: .backupRule)
+        try container.encode(protectionReason, forKey: .protectionReason)
+        try container.encode(wrappedBy, forKey: .wrappedBy)
+        try container.encode(classKeyAvailable, forKey: .classKeyAvailable)
     }
 }

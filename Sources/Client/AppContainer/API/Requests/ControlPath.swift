@@ -6,6 +6,8 @@ public enum ControlPath {
     public static let root = "/v1/"
     /// The query that is answered with the events, one a line, as they come; below ``root``.
     public static let followedEvents = "events/follow"
+    /// The query that is answered with the changes of files, one a line, as they come; below ``root``.
+    public static let followedChanges = "changes/follow"
     /// The header that names the device by its identifier. A device refuses a request that names another one, with the
     /// status 421.
     public static let deviceHeader = "Device"

@@ -20,3 +20,14 @@ public struct ShutdownRequest: ControlRequest {
 
     public func check() {}
 }
+
+/// Counts the requests that the device's mounts have served.
+public struct ActivityRequest: ControlRequest {
+    public typealias Reply = Activity
+    public static let path = "activity"
+    public static let isQuery = true
+
+    public init() {}
+
+    public func check() {}
+}

@@ -10,3 +10,14 @@ public struct EventsRequest: ControlRequest {
 
     public func check() {}
 }
+
+/// Lists the rules that events name, in words.
+public struct RulesRequest: ControlRequest {
+    public typealias Reply = [RuleText]
+    public static let path = "rules"
+    public static let isQuery = true
+
+    public init() {}
+
+    public func check() {}
+}

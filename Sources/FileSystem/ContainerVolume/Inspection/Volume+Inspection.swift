@@ -11,17 +11,33 @@ extension Volume {
     /// - Throws: ENOENT, ENOTDIR, or the host's error.
     public func inspect(_ path: [FileName]) throws(Fault) -> NodeInspection {
         try reach(path) { (id) throws(Fault) in
-            try keepingPlace(of: id) { (node) throws(Fault) in
+            var found = try keepingPlace(of: id) { (node) throws(Fault) in
                 let shown = try statuses.status(of: node)
                 let stored = try stored(node)
                 // A damaged file has no class.
                 let protection = (try? classes.protection(of: node)) ?? nil
+                let above = node.kind == .home ? nil : node.parent
                 let isReadable = protection.map { context.deviceState.canOpen($0) } ?? node.isPlain
                 return NodeInspection(
                     zone: node.zone, shown: shown, stored: stored ?? shown, protection: protection,
+                    protectionAbove: above.flatMap { (try? classes.protection(of: $0)) ?? nil },
                     isReadable: shown.kind == .file ? isReadable : true, inclusion: try marks.inclusion(of: node),
                     isExcluded: try marks.isExcluded(node))
             }
+            found.attributes = attributes(of: id)
+            return found
+        }
+    }
+
+    /// The attributes that copying tools see, then those that only a call by name does.
+    private func attributes(of id: NodeID) -> [(name: [UInt8], value: [UInt8])] {
+        var names = (try? attributeNames(of: id)) ?? []
+        names += [ProtectionClass.attributeName, BackupInclusion.attributeName].map { Array($0.utf8) }
+        names += BackupMark.Form.allCases.flatMap(\.names).map { Array($0.utf8) }
+        var seen: Set<[UInt8]> = []
+        return names.compactMap { name in
+            guard seen.insert(name).inserted, let value = try? attribute(name, of: id) else { return nil }
+            return (name, value)
         }
     }
 
@@ -45,8 +61,28 @@ extension Volume {
         }
     }
 
+    /// Sets or removes an extended attribute of one path, as a call on the mount would, but for the mode.
+    /// - Parameter value: nil to remove the attribute; where there is none, that does nothing.
+    /// - Throws: EOPNOTSUPP for anything but a file or directory; as ``setAttribute(_:to:flags:of:)``.
+    public func change(attribute name: [UInt8], to value: [UInt8]?, of path: [FileName]) throws(Fault) {
+        try reach(path) { (node) throws(Fault) in
+            let kind = try self.node(node).kind
+            guard kind != .symbolicLink, kind != .special else { throw .system(.notSupported) }
+            do throws(Fault) {
+                if let value {
+                    try setAttribute(name, to: value, flags: 0, of: node)
+                } else {
+                    try removeAttribute(name, of: node)
+                }
+            } catch {
+                guard value == nil, error == .system(.noAttribute) else { throw error }
+            }
+            kernelCache?.forgetStatus(of: node)
+        }
+    }
+
     /// Looks a path up for the time of the call.
-    private func reach<Result>(
+    func reach<Result>(
         _ path: some Sequence<FileName>, _ body: (NodeID) throws(Fault) -> Result
     ) throws(Fault) -> Result {
         var looked: [NodeID] = []

@@ -1,0 +1,108 @@
+// Requests about the files of an app's home: listed, excluded from backups, protected.
+
+/// Lists a directory of an app's home, or all that lies below it, part by part.
+public struct FilesRequest: ControlRequest {
+    public typealias Reply = FileListing
+    public static let path = "files"
+
+    public var app: String
+    /// The directory, relative to the app's home. The home itself when null.
+    public var path: String?
+    /// Whether what lies in its directories is listed as well. False when null.
+    public var recursive: Bool?
+    /// The place behind which the listing begins: ``FileListing/next`` of the part before. At the beginning when null.
+    public var after: String?
+    /// The most entries of the reply. 1,000 when null.
+    public var limit: Int?
+
+    /// - Parameter path: empty for the home itself.
+    public init(app: String, path: String = "", recursive: Bool = false, after: String? = nil, limit: Int? = nil) {
+        self.app = app
+        self.path = path
+        self.recursive = recursive
+        self.after = after
+        self.limit = limit
+    }
+
+    /// The most entries that a request may ask for.
+    public static let most = 10_000
+    /// The entries of a reply to a request that names no number.
+    public static let usual = 1000
+
+    public func check() throws(DeviceError) {
+        try requireIdentifier(app)
+        try requireNoNUL(path ?? "", "path")
+        guard (1...FilesRequest.most).contains(limit ?? FilesRequest.usual) else {
+            throw DeviceError(.badRequest, "files: \"limit\" is not one of 1 to \(FilesRequest.most)")
+        }
+    }
+}
+
+/// Marks a file or directory as excluded from backups.
+public struct ExcludeRequest: ControlRequest {
+    public typealias Reply = Done
+    public static let path = "exclude"
+
+    public var app: String
+    /// Relative to the app's home.
+    public var path: String
+
+    public init(app: String, path: String) {
+        self.app = app
+        self.path = path
+    }
+
+    public func check() throws(DeviceError) { try requireFile(path, of: app) }
+}
+
+/// Removes the mark that excludes a file or directory from backups.
+public struct IncludeRequest: ControlRequest {
+    public typealias Reply = Done
+    public static let path = "include"
+
+    public var app: String
+    /// Relative to the app's home.
+    public var path: String
+
+    public init(app: String, path: String) {
+        self.app = app
+        self.path = path
+    }
+
+    public func check() throws(DeviceError) { try requireFile(path, of: app) }
+}
+
+/// Gives a file a protection class, or a directory the class of what is created in it from now on.
+public struct ProtectRequest: ControlRequest {
+    public typealias Reply = Done
+    public static let path = "protect"
+
+    public var app: String
+    /// Relative to the app's home.
+    public var path: String
+    /// The class by Foundation's raw value. When null, the one that the directory above gives.
+    public var protection: String?
+    /// Whether what lies in a directory gets the class too. False when null.
+    public var recursive: Bool?
+
+    public init(app: String, path: String, protection: FileProtection?, recursive: Bool = false) {
+        self.app = app
+        self.path = path
+        self.protection = protection?.rawValue
+        self.recursive = recursive
+    }
+
+    public func check() throws(DeviceError) {
+        try requireFile(path, of: app)
+        if let protection, FileProtection(rawValue: protection) == nil {
+            let classes = FileProtection.allCases.map(\.rawValue).joined(separator: ", ")
+            throw DeviceError(.badRequest, "protect: \"protection\" is not one of \(classes)")
+        }
+    }
+}
+
+/// Requires an app, and a path that can be one in its home.
+private func requireFile(_ path: String, of app: String) throws(DeviceError) {
+    try requireIdentifier(app)
+    try requireNoNUL(path, "path")
+}
