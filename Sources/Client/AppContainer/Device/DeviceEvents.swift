@@ -56,7 +56,7 @@ public struct DeviceEvents: AsyncSequence, Sendable {
                 if let begun = self.lines {
                     lines = begun
                 } else {
-                    lines = EventLines(try await client.follow(), after: beginning)
+                    lines = EventLines(try await client.follow(ControlPath.followedEvents), after: beginning)
                     self.lines = lines
                 }
                 if let next = try await lines.next() { return next }

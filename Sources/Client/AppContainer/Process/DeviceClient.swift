@@ -59,6 +59,9 @@ public struct DeviceClient: Sendable {
     /// - Parameter time: as ``Event/time`` has it.
     public func events(since time: String) -> DeviceEvents { DeviceEvents(client: self, since: time) }
 
+    /// The places at which files change, from now on.
+    public var changes: DeviceChanges { DeviceChanges(client: self) }
+
     /// Sends any request of the control API.
     ///
     /// - Parameters:
@@ -103,11 +106,12 @@ public struct DeviceClient: Sendable {
         throw .ended
     }
 
-    /// Follows the events, from the first one in the record.
-    func follow() async throws(DeviceError) -> ControlConnection {
+    /// Follows the events, from the first one in the record, or the changes of files from now on.
+    /// - Parameter path: of the query, below ``ControlPath/root``.
+    func follow(_ path: String) async throws(DeviceError) -> ControlConnection {
         var connection = try await connect()
         let status = try await connection.send(
-            method: "GET", path: ControlPath.root + ControlPath.followedEvents, accept: ControlMedia.lines, body: [])
+            method: "GET", path: ControlPath.root + path, accept: ControlMedia.lines, body: [])
         guard status == 200 else { throw try await DeviceClient.refusal(status, &connection) }
         return connection
     }

@@ -10,7 +10,8 @@ from .attributes import backup_state, exclude, include, is_excluded, protection,
 from .client import Device
 from .container import AppContainer
 from .errors import DeviceError
-from .following import EventStream
+from .files import Activity, ListedFile, RuleText
+from .following import ChangeStream, EventStream, FileChange
 from .options import AppContainerOptions, OptionError
 from .owner import OwnedDevice, boot, served
 from .records import (
@@ -25,6 +26,8 @@ from .records import (
     DeviceStatus,
     Event,
     EventRange,
+    ExtendedAttribute,
+    FileHolder,
     HeldLock,
     Inspection,
     ListedDevice,
@@ -55,6 +58,7 @@ from .reports import (
 from .running import Lease
 
 __all__ = [
+    "Activity",
     "App",
     "AppContainer",
     "AppContainerOptions",
@@ -68,6 +72,7 @@ __all__ = [
     "BackupReport",
     "BackupSchedule",
     "Capacity",
+    "ChangeStream",
     "CheckProblem",
     "CheckReport",
     "ClockReport",
@@ -81,10 +86,14 @@ __all__ = [
     "EventStream",
     "ExcludedHome",
     "ExcludedPath",
+    "ExtendedAttribute",
+    "FileChange",
+    "FileHolder",
     "HeldLock",
     "Inspection",
     "Lease",
     "ListedDevice",
+    "ListedFile",
     "Mount",
     "OptionError",
     "OwnedDevice",
@@ -92,6 +101,7 @@ __all__ = [
     "PurgeEntry",
     "PurgeReport",
     "RestoreReport",
+    "RuleText",
     "RunnableApp",
     "Survey",
     "SurveyNode",

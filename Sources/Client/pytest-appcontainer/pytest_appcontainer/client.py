@@ -12,6 +12,7 @@ from typing import Any, Optional, TypeVar, Union
 from .connection import Address, Progress, ask
 from .decoding import decoded, decoded_list
 from .errors import SHOWN_WHERE_ASKED, DeviceError
+from .files import FileMethods
 from .following import EventStream
 from .records import (
     App,
@@ -46,7 +47,7 @@ HostPath = Union[str, "os.PathLike[str]"]
 Record = TypeVar("Record")
 
 
-class Device:
+class Device(FileMethods):
     """A device that is on. It holds no connection between two calls, and can be used from several threads.
 
     Every method raises :class:`DeviceError` with the device's own kind and words. Paths of the host may be relative;

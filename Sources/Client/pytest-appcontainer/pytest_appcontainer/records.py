@@ -21,6 +21,8 @@ __all__ = [
     "DeviceStatus",
     "Event",
     "EventRange",
+    "ExtendedAttribute",
+    "FileHolder",
     "HeldLock",
     "Inspection",
     "ListedDevice",
@@ -239,6 +241,10 @@ class DeviceStatus:
     suspended: tuple[str, ...]
     #: The seed of a device that disobeys.
     capricious: Optional[str] = None
+    #: Wrong passcodes since the last right one.
+    passcode_attempts: int = 0
+    #: Seconds until the next passcode is let in; None while one is.
+    passcode_wait: Optional[int] = None
     #: Seconds until the device is locked, while it is locking.
     grace_remaining: Optional[float] = None
     capacity: Optional[int] = None
@@ -262,6 +268,27 @@ class Capacity:
     high_water: float
     #: None where it is the host's.
     capacity: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class ExtendedAttribute:
+    """An extended attribute of a file."""
+
+    name: str
+    #: In Base64.
+    bytes: str
+    #: None where it is no text.
+    value: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class FileHolder:
+    """A process that has a file open or mapped."""
+
+    pid: int
+    #: Whether it can write to the file.
+    writes: bool
+    process: Optional[str] = None
 
 
 @dataclass(frozen=True)
@@ -291,6 +318,19 @@ class Inspection:
     #: As in ``App``.
     team: Optional[str] = None
     signer: Optional[str] = None
+    #: The number of its names.
+    links: int = 1
+    #: When its content changed last.
+    modified: str = ""
+    attributes: tuple[ExtendedAttribute, ...] = ()
+    #: The processes that have it open or mapped, as far as the device may look at them.
+    open_by: tuple[FileHolder, ...] = ()
+    #: The reasons for ``backup`` and ``protection``, in words.
+    backup_rule: str = ""
+    protection_reason: Optional[str] = None
+    #: The class key that wraps the file's own, in words.
+    wrapped_by: Optional[str] = None
+    class_key_available: Optional[bool] = None
 
 
 @dataclass(frozen=True)

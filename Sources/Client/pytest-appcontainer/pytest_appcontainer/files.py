@@ -1,0 +1,129 @@
+"""The files of an app's home over the control socket: listed, marked, protected, and followed as they change."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Optional, Union
+
+from .connection import Address, ask
+from .decoding import decoded, decoded_list, named
+from .errors import SHOWN_WHERE_ASKED, DeviceError
+from .following import ChangeStream
+from .records import ProtectionClass
+
+__all__ = ["Activity", "FileMethods", "ListedFile", "RuleText"]
+__tracebackhide__ = SHOWN_WHERE_ASKED
+
+
+@dataclass(frozen=True)
+class ListedFile:
+    """A file or directory of an app's home, with the rules that hold for it."""
+
+    #: Relative to the app's home.
+    path: str
+    kind: str
+    size: int
+    stored_size: int
+    #: When its content changed last.
+    modified: str
+    mode: str
+    #: The number of its names.
+    links: int
+    #: ``included``, ``excluded``, or ``excluded-by:`` and the directory that keeps it out.
+    backup: str
+    excluded: bool
+    #: Whether the system may remove it when space is low.
+    purgeable: bool
+    #: The class of a file, or the one that a directory gives; None where nothing is encrypted.
+    protection: Optional[str] = None
+    #: The target of a symbolic link.
+    target: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class _Listing:
+    files: tuple[ListedFile, ...]
+    next: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class RuleText:
+    """A rule that events name, in words."""
+
+    rule: str
+    words: str
+    #: An alternative that is allowed.
+    instead: str
+
+
+@dataclass(frozen=True)
+class Activity:
+    """The kernel's requests to the device's mounts since its process started, by kind."""
+
+    requests: dict[str, int] = named("requests", hash=False)
+
+
+class FileMethods:
+    """The part of a device's methods that is about files."""
+
+    socket: Address
+
+    def files(
+        self, app: str, path: Union[str, "os.PathLike[str]"] = "", *, recursive: bool = False
+    ) -> Iterator[ListedFile]:
+        """The content of a directory of its home, mounted or not; ``recursive`` goes into its directories.
+
+        Asks part by part: what comes or goes meanwhile may be missing.
+        """
+        after: Optional[str] = None
+        while True:
+            request = {"app": app, "path": os.fspath(path), "recursive": recursive, "after": after}
+            listing = decoded(_Listing, ask(self.socket, "files", request))
+            yield from listing.files
+            if listing.next is None:
+                return
+            after = listing.next
+
+    def follow_changes(self, *, timeout: Optional[float] = None) -> ChangeStream:
+        """The places at which files change from now on, each a few times a second at most.
+
+        Ends when the device is shut down, when it is closed, and when none has come for ``timeout`` seconds.
+        """
+        return ChangeStream(self.socket, timeout)
+
+    def exclude(self, app: str, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Keeps a file or directory of its home out of backups."""
+        self._change("exclude", app=app, path=os.fspath(path))
+
+    def include(self, app: str, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Takes that back."""
+        self._change("include", app=app, path=os.fspath(path))
+
+    def protect(
+        self,
+        app: str,
+        path: Union[str, "os.PathLike[str]"],
+        protection: Union[ProtectionClass, str, None],
+        *,
+        recursive: bool = False,
+    ) -> None:
+        """Gives a file a class, or a directory that of its new files; None is the class that the directory above gives.
+
+        ``recursive`` gives what lies in the directory the class too.
+        """
+        name = None if protection is None else str(protection)
+        self._change("protect", app=app, path=os.fspath(path), protection=name, recursive=recursive)
+
+    def rules(self) -> tuple[RuleText, ...]:
+        """The rules that events name, in words."""
+        return decoded_list(RuleText, ask(self.socket, "rules", None))
+
+    def activity(self) -> Activity:
+        """The kernel's requests to its mounts, by kind."""
+        return decoded(Activity, ask(self.socket, "activity", None))
+
+    def _change(self, request: str, **body: object) -> None:
+        if not isinstance(ask(self.socket, request, body), dict):
+            raise DeviceError.other_version("the device answered something else than an object")
