@@ -1,0 +1,111 @@
+// Requests to the device by its control API, and answers that come line by line. The worker has this file too.
+"use strict";
+
+/** A request that was not granted. Its kind is `ended` where nobody answers, and else as the control API names it. */
+class Refusal extends Error {
+    constructor(kind, message, status) {
+        super(message);
+        this.kind = kind;
+        this.status = status;
+    }
+}
+
+const endedSentence = "The command that serves this page has ended.";
+
+async function refusalOf(response) {
+    let complaint;
+    try {
+        const failure = await response.json();
+        complaint = failure.complaint ?? failure;
+    } catch {
+        complaint = {};
+    }
+    const kind = response.status === 401 ? "signedOut" : complaint.kind ?? "unexpected";
+    return new Refusal(kind, complaint.message ?? `the answer was ${response.status}`, response.status);
+}
+
+async function send(path, options) {
+    let response;
+    try {
+        response = await fetch(path, { credentials: "same-origin", cache: "no-store", ...options });
+    } catch (problem) {
+        if (problem.name === "AbortError") throw new Refusal("cancelled", "it was cancelled");
+        throw new Refusal("ended", endedSentence);
+    }
+    if (!response.ok) throw await refusalOf(response);
+    return response;
+}
+
+function posted(body) {
+    return body === undefined ? {}
+        : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+}
+
+/** The answer to one request: a query without a body, or a call with one. */
+async function request(path, body, signal) {
+    const response = await send("/v1/" + path, { ...posted(body), signal });
+    try {
+        return await response.json();
+    } catch {
+        throw new Refusal("ended", endedSentence);
+    }
+}
+
+// So that a record of thousands of events never holds up a frame.
+const linesAtOnce = 400;
+
+function pause() {
+    return new Promise(resume => setTimeout(resume, 0));
+}
+
+/** Reads JSON line by line until the answer ends. */
+async function readLines(response, take) {
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    let count = 0;
+    for (;;) {
+        let part;
+        try {
+            part = await reader.read();
+        } catch {
+            return;
+        }
+        if (part.done) return;
+        const lines = (rest + part.value).split("\n");
+        rest = lines.pop();
+        for (const line of lines) {
+            if (line === "") continue;
+            take(JSON.parse(line));
+            count += 1;
+            if (count % linesAtOnce === 0) await pause();
+        }
+    }
+}
+
+/** Follows what the device tells until the answer ends. */
+async function follow(path, take, begun) {
+    const response = await send("/v1/" + path, { headers: { Accept: "application/x-ndjson" } });
+    begun?.();
+    await readLines(response, take);
+}
+
+/** Long work, whose progress is told meanwhile. Returns the result. */
+async function work(path, body, progress, signal) {
+    const options = posted(body);
+    options.headers.Accept = "application/x-ndjson";
+    const response = await send("/v1/" + path, { ...options, signal });
+    let last;
+    await readLines(response, line => {
+        if (line.progress) progress(line.progress);
+        else last = line;
+    });
+    if (last?.complaint) throw new Refusal(last.complaint.kind, last.complaint.message, response.status);
+    if (signal?.aborted) throw new Refusal("cancelled", "it was cancelled");
+    if (!last) throw new Refusal("ended", endedSentence);
+    return last.result;
+}
+
+/** Whether it was the way to the device that failed, and not the request. */
+function isOutOfReach(problem) {
+    return ["ended", "signedOut", "daemonUnreachable", "daemonEnded", "shuttingDown"].includes(problem?.kind);
+}

@@ -1,0 +1,169 @@
+// The device itself: its name and state in the header, and its facts.
+"use strict";
+
+const stateIcons = { unlocked: "unlock", locking: "clock", locked: "lock", beforeFirstUnlock: "boot", off: "boot" };
+const waitWords = { locked: "the lock", firstUnlock: "the first unlock", power: "power", wifi: "Wi-Fi" };
+
+class DeviceView {
+    constructor() {
+        this.facts = byID("device-facts");
+        this.badge = byID("state");
+        this.grace = byID("grace");
+        this.rates = { text: "–", top: "" };
+        setText(byID("device-name"), shown(page.device.split("/").filter(part => part !== "").pop() ?? page.device));
+        byID("device-path").replaceChildren(pathOf(page.device));
+        setInterval(() => this.tick(), 250);
+        document.title = `${shown(page.device.split("/").pop())} – appcontainer`;
+    }
+
+    /** Shows a status that came. */
+    show(status) {
+        const isNew = this.status?.state !== status.state;
+        this.status = status;
+        this.received = performance.now();
+        if (isNew) this.announce(status.state);
+        this.tick();
+        this.fill();
+    }
+
+    announce(state) {
+        this.badge.className = `state state-${state}`;
+        replace(this.badge, icon(stateIcons[state] ?? "boot"), make("span", {}, stateNames[state] ?? shown(state)));
+        page.stateChanged?.();
+    }
+
+    showOff() {
+        this.status = null;
+        this.announce("off");
+        this.grace.hidden = true;
+        replace(this.facts, make("p", { class: "quiet" }, "Nothing is known while the device does not answer."));
+    }
+
+    /** The seconds of the grace period that are left now. */
+    graceLeft() {
+        if (this.status?.state !== "locking" || this.status.graceRemaining === null) return null;
+        return Math.max(0, this.status.graceRemaining - (performance.now() - this.received) / 1000);
+    }
+
+    passcodeWait() {
+        if (!this.status?.passcodeWait) return 0;
+        return Math.max(0, this.status.passcodeWait - (performance.now() - this.received) / 1000);
+    }
+
+    deviceTime() {
+        if (!this.clock) return null;
+        return Date.parse(this.clock.time) + (performance.now() - this.clock.received);
+    }
+
+    /** What runs down or on by itself between two answers. */
+    tick() {
+        const left = this.graceLeft();
+        this.grace.hidden = left === null;
+        if (left !== null) {
+            this.graceWhole = Math.max(this.graceWhole ?? 0, left);
+            byID("grace-bar").style.width = `${100 * left / this.graceWhole}%`;
+            setText(byID("grace-words"), `locks in ${Math.ceil(left)} s`);
+        } else {
+            this.graceWhole = 0;
+        }
+        const wait = byID("passcode-wait");
+        if (wait) setText(wait, `next attempt in ${duration(Math.ceil(this.passcodeWait()))}`);
+        const clock = byID("clock-now");
+        if (clock && this.clock) setText(clock, timeText(this.deviceTime()));
+    }
+
+    fill() {
+        const { status } = this;
+        if (!status) return;
+        replace(this.facts, make("dl", { class: "facts" }, this.pairs(status).filter(([, value]) => value).map(
+            ([term, value]) => make("div", {}, make("dt", {}, term), make("dd", {}, value)))), spaceBar(status));
+        this.tick();
+    }
+
+    pairs(status) {
+        const readable = status.readable.map(raw => protectionNumbers.get(raw)).filter(Boolean).sort();
+        return [
+            ["Readable", readable.length > 0 ? readable.map(number => classBadge(number)) : "no class"],
+            ["Passcode", this.passcodeWords(status)],
+            ["Power", this.surroundings && this.condition("power", this.surroundings.power)],
+            ["Wi-Fi", this.surroundings && this.condition("wifi", this.surroundings.wifi)],
+            ["Clock", this.clockWords()],
+            ["Daily backup", this.scheduleWords()],
+            ["Requests", make("span", { title: this.rates.top }, this.rates.text)],
+            ["Disobeys", status.capricious === null ? null : ["by the seed ", nameOf(status.capricious)]],
+            ["Waiting", status.waiting.length > 0 ? counted(status.waiting.length, "restored container") : null],
+        ];
+    }
+
+    passcodeWords(status) {
+        if (!status.hasPasscode) return "none: always unlocked";
+        const parts = ["set"];
+        if (status.passcodeAttempts > 0) {
+            parts.push(`, ${status.passcodeAttempts} wrong${status.eraseAfterTen ? " of ten before it is erased" : ""}`);
+        } else if (status.eraseAfterTen) {
+            parts.push(", ten wrong ones erase it");
+        }
+        if (status.passcodeWait) parts.push("; ", make("span", { id: "passcode-wait", class: "warning" }, "…"));
+        return make("span", {}, parts);
+    }
+
+    condition(word, isOn) {
+        const name = { power: "Power", wifi: "Wi-Fi" }[word];
+        if (page.readOnly) return isOn ? "on" : "off";
+        return make("button", {
+            type: "button", role: "switch", class: "switch", "aria-checked": String(isOn), "aria-label": name,
+            "data-command": word, click: () => actions.setCondition(word), ...commandHints(
+                () => commands.conditions(word, !this.surroundings[word])),
+        }, make("span", { class: "knob", "aria-hidden": "true" }), isOn ? "on" : "off");
+    }
+
+    clockWords() {
+        if (!this.clock) return null;
+        const ahead = this.clock.ahead;
+        return make("span", {}, make("span", { id: "clock-now" }, "–"),
+            ahead >= 1 ? make("span", { class: "quiet" }, ` ${duration(ahead)} ahead`) : null);
+    }
+
+    scheduleWords() {
+        const schedule = this.schedule;
+        if (!schedule?.backup) return null;
+        const missing = schedule.missing.map(one => waitWords[one] ?? one);
+        return make("span", {}, "next ", schedule.next ? timeOf(schedule.next) : "–",
+            missing.length > 0 ? make("span", { class: "quiet" }, `; waits for ${missing.join(", ")}`) : null);
+    }
+
+    showActivity(requests) {
+        const now = performance.now();
+        const sum = Object.values(requests).reduce((total, one) => total + one, 0);
+        if (this.activity && sum >= this.activity.sum) {
+            const seconds = (now - this.activity.time) / 1000;
+            const rates = Object.entries(requests).map(([kind, count]) => [kind, (count - (this.activity.requests[kind] ?? 0)) / seconds])
+                .filter(([, rate]) => rate >= 0.5).sort((left, right) => right[1] - left[1]);
+            this.rates = {
+                text: `${number(Math.round((sum - this.activity.sum) / seconds))}/s`
+                    + (rates.length > 0 ? `, mostly ${shown(rates[0][0])}` : ""),
+                top: rates.map(([kind, rate]) => `${shown(kind)} ${number(Math.round(rate))}/s`).join(", "),
+            };
+        }
+        this.activity = { requests, sum, time: now };
+    }
+}
+
+/** The space of the device: a bar of what is used, may be purged and is free, and the same in words. */
+function spaceBar(status) {
+    if (status.capacity === null || status.used === null) return null;
+    const purgeable = Math.min(status.purgeable ?? 0, status.used);
+    const total = Math.max(status.capacity, status.used + (status.available ?? 0), 1);
+    const parts = [
+        ["used", "Used", status.used - purgeable], ["going", "Purgeable", purgeable],
+        ["free", "Available", status.available ?? 0],
+    ];
+    const bar = make("div", { class: "space-bar", "aria-hidden": "true" }, parts.map(([name, , size]) => {
+        const part = make("span", { class: "space-" + name });
+        part.style.width = `${100 * size / total}%`;
+        return part;
+    }));
+    const words = make("dl", { class: "space-words" }, parts.map(([name, title, size]) => make("div", {},
+        make("dt", {}, make("span", { class: `key space-${name}`, "aria-hidden": "true" }), title), make("dd", {}, bytes(size)))));
+    return make("div", { class: "space" }, make("p", { class: "space-title" }, `${bytes(status.capacity)} of space`), bar, words);
+}

@@ -1,0 +1,345 @@
+// The treemap of an app's home: by size, with class, exclusion and purgeability. Its text is the tree beside it.
+"use strict";
+
+const leastLabel = { width: 34, height: 14 };
+const leastLetter = 11;
+
+/** The colours of the style sheet, for a canvas. */
+function mapColours() {
+    const style = getComputedStyle(document.documentElement);
+    const value = name => style.getPropertyValue(name).trim();
+    return {
+        tiles: classes.map((_, index) => value(`--class-${index}`)),
+        texts: classes.map((_, index) => value(`--on-class-${index}`)),
+        ground: value("--map-ground"), frame: value("--map-frame"), text: value("--text"), hatch: value("--map-hatch"),
+        rest: value("--map-rest"), quiet: value("--quiet"), focus: value("--focus"),
+    };
+}
+
+/** The facts of a tile in one line. */
+function tileWords(map, index) {
+    const kind = map.kinds[index];
+    const parts = [shown(kind === tileKinds.rest ? map.names[index] : map.paths[index]), bytes(map.sizes[index])];
+    if (kind === tileKinds.rest) return `${parts[0]} of ${shown(map.paths[index]) || "the home"}`;
+    if (kind === tileKinds.file) {
+        const known = classes[map.classes[index]];
+        parts.push(known.letter ? `class ${known.letter}: ${known.name}` : known.name);
+        if (known.letter && !page.isReadable(map.classes[index])) parts.push("closed now");
+    }
+    parts.push(map.flags[index] & flag.leftOut ? "left out of backups" : "in backups");
+    if (map.flags[index] & flag.purgeable) parts.push("may be purged");
+    return parts.join(" · ");
+}
+
+class Treemap {
+    constructor() {
+        this.area = byID("map");
+        this.trail = byID("map-trail");
+        this.words = byID("map-words");
+        this.canvas = this.area.appendChild(make("canvas", { "aria-hidden": "true" }));
+        this.path = "";
+        this.active = -1;
+        this.colours = mapColours();
+        matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+            this.colours = mapColours();
+            this.draw();
+        });
+        new ResizeObserver(() => this.schedule()).observe(this.area);
+        this.area.addEventListener("pointermove", event => this.point(this.tileAt(event)));
+        this.area.addEventListener("pointerleave", () => this.point(-1));
+        this.area.addEventListener("click", event => this.open(this.tileAt(event)));
+        this.area.addEventListener("keydown", event => this.press(event));
+        this.area.addEventListener("focus", () => this.point(Math.max(0, this.leaf(this.active))));
+        this.area.addEventListener("blur", () => this.point(-1));
+    }
+
+    leaf(index) {
+        if (this.map && index >= 0 && this.map.kinds[index] !== tileKinds.framed) return index;
+        return this.map ? this.map.kinds.findIndex(kind => kind !== tileKinds.framed) : -1;
+    }
+
+    schedule() {
+        this.isScheduled ??= requestAnimationFrame(() => {
+            this.isScheduled = undefined;
+            this.update();
+        });
+    }
+
+    /** Has the map laid out anew for the model as it is. */
+    async update() {
+        const width = this.area.clientWidth;
+        const height = this.area.clientHeight;
+        if (width < 20 || height < 20) return;
+        if (this.isBusy) {
+            this.isStale = true;
+            return;
+        }
+        this.isBusy = true;
+        do {
+            this.isStale = false;
+            const map = await page.files.ask("map", { path: this.path, width, height });
+            if (map === null && this.path !== "") {
+                this.path = "";
+                this.isStale = true;
+            } else {
+                this.show(map, width, height);
+            }
+        } while (this.isStale);
+        this.isBusy = false;
+    }
+
+    show(map, width, height) {
+        const name = this.active >= 0 && this.map ? this.map.paths[this.active] : null;
+        this.map = map;
+        this.size = { width, height };
+        this.active = map && name !== null ? map.paths.indexOf(name) : -1;
+        this.draw();
+        this.showTrail();
+    }
+
+    // MARK: Drawing
+
+    hatch(context) {
+        const tile = document.createElement("canvas");
+        tile.width = tile.height = 8;
+        const pen = tile.getContext("2d");
+        pen.strokeStyle = this.colours.hatch;
+        pen.lineWidth = 2;
+        for (const from of [-8, 0, 8]) {
+            pen.moveTo(from, 8);
+            pen.lineTo(from + 8, 0);
+        }
+        pen.stroke();
+        return context.createPattern(tile, "repeat");
+    }
+
+    draw() {
+        const { map, size, colours } = this;
+        if (!size) return;
+        const scale = devicePixelRatio;
+        this.canvas.width = Math.round(size.width * scale);
+        this.canvas.height = Math.round(size.height * scale);
+        const context = this.canvas.getContext("2d");
+        context.scale(scale, scale);
+        context.font = getComputedStyle(this.area).font;
+        context.textBaseline = "middle";
+        context.fillStyle = colours.ground;
+        context.fillRect(0, 0, size.width, size.height);
+        if (!map || map.entries.length === 0) {
+            context.fillStyle = colours.quiet;
+            context.fillText("Nothing in here takes space.", 12, 20);
+            return;
+        }
+        const pattern = this.hatch(context);
+        for (let index = 0; index < map.entries.length; index += 1) this.drawTile(context, index, pattern);
+        this.drawMark(context, map.paths.indexOf(page.chosenPath), colours.text);
+        this.drawMark(context, this.active, colours.focus);
+    }
+
+    box(index) {
+        const [left, top, width, height] = this.map.boxes.subarray(index * 4, index * 4 + 4);
+        return { left, top, width, height };
+    }
+
+    drawTile(context, index, pattern) {
+        const { map, colours } = this;
+        const { left, top, width, height } = this.box(index);
+        const kind = map.kinds[index];
+        const gap = Math.min(width, height) > 6 ? 1 : 0.5;
+        const inside = [left, top, Math.max(0.5, width - gap), Math.max(0.5, height - gap)];
+        if (kind === tileKinds.framed) {
+            context.fillStyle = colours.frame;
+            context.fillRect(...inside);
+            if (map.names[index]) this.write(context, map.names[index], left + 4, top + 8, width - 8, colours.text);
+            return;
+        }
+        const isRest = kind === tileKinds.rest;
+        context.fillStyle = isRest ? colours.rest : colours.tiles[map.classes[index]];
+        context.fillRect(...inside);
+        if (map.flags[index] & flag.leftOut && !isRest) {
+            context.fillStyle = pattern;
+            context.fillRect(...inside);
+        }
+        const ink = isRest ? colours.text : colours.texts[map.classes[index]];
+        if (map.flags[index] & flag.purgeable && !isRest && Math.min(width, height) > 9) {
+            context.strokeStyle = ink;
+            context.setLineDash([3, 3]);
+            context.strokeRect(left + 2.5, top + 2.5, width - gap - 5, height - gap - 5);
+            context.setLineDash([]);
+        }
+        this.label(context, index, ink);
+    }
+
+    label(context, index, ink) {
+        const { map } = this;
+        const { left, top, width, height } = this.box(index);
+        const isFile = map.kinds[index] === tileKinds.file;
+        const letter = isFile ? classes[map.classes[index]].letter : "";
+        if (width < leastLetter || height < leastLetter) return;
+        const isWide = width >= leastLabel.width && height >= leastLabel.height;
+        const room = isWide && letter ? width - 24 : width - 10;
+        if (isWide) this.write(context, map.names[index], left + 5, top + Math.min(10, height / 2), room, ink);
+        if (letter) {
+            context.textAlign = isWide ? "right" : "center";
+            const at = isWide ? left + width - 6 : left + width / 2;
+            this.ground(context, map, index, at - (isWide ? 8 : 5), top + (isWide ? 3 : height / 2 - 6));
+            context.fillStyle = ink;
+            context.fillText(letter, at, top + (isWide ? Math.min(10, height / 2) : height / 2));
+            context.textAlign = "left";
+        }
+    }
+
+    // Text over hatching keeps the contrast of the plain colour.
+    ground(context, map, index, left, top, width = 10) {
+        if (!(map.flags[index] & flag.leftOut) || map.kinds[index] === tileKinds.rest) return;
+        context.fillStyle = this.colours.tiles[map.classes[index]];
+        context.fillRect(left - 1, top, width + 2, 13);
+    }
+
+    write(context, name, left, middle, room, ink) {
+        let text = shown(name);
+        if (context.measureText(text).width > room) {
+            text = text.slice(0, Math.max(1, Math.floor(room / 5)));
+            while (text.length > 1 && context.measureText(text + "…").width > room) text = text.slice(0, -1);
+            if (text.length < 2) return;
+            text += "…";
+        }
+        context.fillStyle = ink;
+        context.fillText(text, left, middle);
+    }
+
+    drawMark(context, index, colour) {
+        if (index < 0) return;
+        const { left, top, width, height } = this.box(index);
+        context.lineWidth = 4;
+        context.strokeStyle = this.colours.ground;
+        context.strokeRect(left + 1, top + 1, width - 3, height - 3);
+        context.lineWidth = 2;
+        context.strokeStyle = colour;
+        context.strokeRect(left + 1, top + 1, width - 3, height - 3);
+        context.lineWidth = 1;
+    }
+
+    // MARK: Pointing
+
+    /** The innermost tile at a place: tiles come after those that they lie in. */
+    tileAt({ clientX, clientY }) {
+        if (!this.map) return -1;
+        const frame = this.area.getBoundingClientRect();
+        const [x, y] = [clientX - frame.left, clientY - frame.top];
+        for (let index = this.map.entries.length - 1; index >= 0; index -= 1) {
+            const { left, top, width, height } = this.box(index);
+            if (x >= left && x < left + width && y >= top && y < top + height) return index;
+        }
+        return -1;
+    }
+
+    point(index) {
+        if (index === this.active) return;
+        this.active = index;
+        setText(this.words, index >= 0 && this.map ? tileWords(this.map, index) : this.summary());
+        this.schedulePaint();
+    }
+
+    schedulePaint() {
+        this.isPainting ??= requestAnimationFrame(() => {
+            this.isPainting = undefined;
+            this.draw();
+        });
+    }
+
+    summary() {
+        if (!this.map) return "";
+        return `${bytes(this.map.size)} in ${counted(this.map.files, "file")}`;
+    }
+
+    open(index) {
+        if (index < 0 || !this.map) return;
+        const path = this.map.paths[index];
+        if (this.map.kinds[index] === tileKinds.file) page.choose(path, true);
+        else if (path !== this.path) this.enter(path);
+    }
+
+    enter(path) {
+        this.path = path;
+        this.active = -1;
+        this.update();
+    }
+
+    press(event) {
+        if (!this.map || event.altKey || event.ctrlKey || event.metaKey) return;
+        const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+        if (moves[event.key]) this.point(this.neighbour(...moves[event.key]));
+        else if (event.key === "Enter" || event.key === " ") this.open(this.active);
+        else if (event.key === "+" || event.key === "PageDown") this.enterTowards();
+        else if ((event.key === "-" || event.key === "PageUp" || event.key === "Escape") && this.path !== "") this.leave();
+        else return;
+        event.preventDefault();
+    }
+
+    leave() {
+        this.enter(this.path.includes("/") ? this.path.slice(0, this.path.lastIndexOf("/")) : "");
+    }
+
+    /** Enters the directory below the shown one in which the active tile lies. */
+    enterTowards() {
+        if (this.active < 0) return;
+        const below = this.map.paths[this.active].slice(this.path === "" ? 0 : this.path.length + 1);
+        if (!below.includes("/")) return;
+        this.enter((this.path === "" ? "" : this.path + "/") + below.slice(0, below.indexOf("/")));
+    }
+
+    /** The nearest tile in a direction. */
+    neighbour(right, down) {
+        const middle = index => {
+            const { left, top, width, height } = this.box(index);
+            return [left + width / 2, top + height / 2];
+        };
+        const from = this.leaf(this.active);
+        const [x, y] = middle(from);
+        let best = from;
+        let least = Infinity;
+        for (let index = 0; index < this.map.entries.length; index += 1) {
+            if (index === from || this.map.kinds[index] === tileKinds.framed) continue;
+            const [otherX, otherY] = middle(index);
+            const along = (otherX - x) * right + (otherY - y) * down;
+            const across = Math.abs((otherX - x) * down) + Math.abs((otherY - y) * right);
+            if (along <= 0.5) continue;
+            const distance = along + across * 2.5;
+            if (distance < least) [best, least] = [index, distance];
+        }
+        return best;
+    }
+
+    showTrail() {
+        const names = this.path === "" ? [] : this.path.split("/");
+        const root = page.homeName();
+        const steps = [[root, ""], ...names.map((name, index) => [name, names.slice(0, index + 1).join("/")])];
+        replace(this.trail, steps.map(([name, path], index) => [
+            index > 0 ? make("span", { class: "slash" }, "/") : null,
+            make("button", {
+                type: "button", class: "step", "data-path": path, click: () => this.enter(path),
+                "aria-current": index === steps.length - 1 ? "location" : null,
+            }, nameOf(name)),
+        ]));
+        if (this.active < 0) setText(this.words, this.summary());
+    }
+}
+
+/** The legend of the classes, whose bytes it tells; on the live page it filters the tree. */
+function showLegend(place, sums) {
+    const parts = classes.slice(1).map((known, index) => ({
+        badge: classBadge(index + 1), name: known.name, text: known.short, size: sums?.classes[index + 1],
+        filter: `class:${known.letter.toLowerCase()}`, closed: !page.isReadable(index + 1),
+    }));
+    parts.push({ badge: make("span", { class: "swatch left-out" }), text: "Left out", name: "Left out of backups", size: sums?.leftOut,
+        filter: "is:excluded" });
+    parts.push({ badge: make("span", { class: "swatch going" }), text: "Purgeable", name: "May be purged while no app that has it runs", size: sums?.purgeable,
+        filter: "is:purgeable" });
+    parts.push({ badge: classBadge(0), text: "Not encrypted", size: sums?.classes[0] });
+    replace(place, parts.map(part => make("li", {}, make(part.filter ? "button" : "span", {
+        type: part.filter ? "button" : null, class: "legend-entry",
+        title: part.filter ? `${part.name ?? part.text}: filter by ${part.filter}` : null, click: part.filter && (() => page.filterBy(part.filter)),
+    }, part.badge, make("span", {}, part.text), part.closed ? make("span", { class: "closed" }, icon("lock"), "closed now") : null,
+        make("span", { class: "amount" }, part.size === undefined ? "" : bytes(part.size))))));
+}

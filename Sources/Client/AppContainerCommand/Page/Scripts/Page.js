@@ -1,0 +1,336 @@
+// The page as a whole: begins it, keeps the way to the device, and tells its parts what was chosen and what has changed.
+"use strict";
+
+const page = {
+    app: null, chosenPath: null, chosenEvent: null, status: null, apps: [], rules: new Map(), problem: null,
+
+    isReadable(number) {
+        const readable = this.readable ?? (this.status ? new Set(this.status.readable) : null);
+        return !readable || readable.has(classes[number].raw);
+    },
+
+    /** An app or extension by its identifier. */
+    findApp(identifier) {
+        for (const app of this.apps) {
+            if (app.identifier === identifier) return app;
+            const found = app.extensions.find(one => one.identifier === identifier);
+            if (found) return found;
+        }
+        return undefined;
+    },
+
+    ownerOf(app) {
+        return this.apps.find(one => one.extensions.includes(app));
+    },
+
+    homeName() {
+        return this.findApp(this.app)?.name ?? this.app ?? "";
+    },
+
+    // MARK: Choices
+
+    /** Shows the page of a file, or with null that of the app. With `isToBeShown` the tree opens at it. */
+    choose(path, isToBeShown) {
+        const wasPath = this.chosenPath ?? this.chosenEvent;
+        this.chosenPath = path;
+        this.chosenEvent = null;
+        this.map?.draw();
+        if (this.mode === "report") return;
+        if (path === null) {
+            const chosen = this.findApp(this.app);
+            this.panel.showApp(chosen, this.ownerOf(chosen));
+            if (wasPath !== null && byID("panel").contains(document.activeElement)) byID("tree").focus();
+        } else {
+            this.panel.showFile(path).then(() => this.panel.reveal());
+            this.bar.show(commands.inspect(home(), path));
+        }
+        if (isToBeShown && path !== null) this.tree.reveal(path);
+        this.tree.view.update();
+        this.list.view.update();
+    },
+
+    chooseEvent(event) {
+        this.chosenPath = null;
+        this.chosenEvent = event;
+        this.panel.showEvent(event);
+        this.panel.reveal();
+        this.bar.show(event.event === "refused" ? commands.explain() : "");
+        this.tree.view.update();
+        this.list.view.update();
+        this.map.draw();
+    },
+
+    /** Shows a file of any app, also one whose files are still being listed. */
+    goTo(app, path) {
+        this.openApp(app);
+        this.wanted = path;
+        this.seek();
+    },
+
+    async seek() {
+        const path = this.wanted;
+        if (path === undefined || !await this.tree.reveal(path)) return;
+        this.wanted = undefined;
+        this.choose(path);
+    },
+
+    openApp(identifier) {
+        if (identifier === this.app) return;
+        this.app = identifier;
+        this.isComplete = false;
+        this.wanted = undefined;
+        history.replaceState(null, "", "#" + encodeURIComponent(identifier));
+        this.files.open(identifier);
+        this.map.enter("");
+        byID("tree").scrollTop = 0;
+        this.tree.view.activate(-1, true);
+        byID("files-problem").hidden = true;
+        this.appList.show(this.apps);
+        this.choose(null);
+        if (byID("files").dataset.view === "guidelines") this.guidelines.show();
+    },
+
+    filterBy(word) {
+        const { filter } = this.tree;
+        const words = filter.value.split(/\s+/).filter(one => one !== "");
+        filter.value = (words.includes(word) ? words.filter(one => one !== word) : [...words, word]).join(" ");
+        if (byID("files").dataset.view === "guidelines") showView("tree");
+        this.tree.search();
+    },
+
+    // MARK: What has changed
+
+    async refresh() {
+        await this.poll();
+        await this.refreshApps();
+        if (this.chosenPath !== null) this.panel.showFile(this.chosenPath);
+    },
+
+    async poll() {
+        let status;
+        try {
+            status = await request("status");
+        } catch (problem) {
+            this.lost(problem);
+            return;
+        }
+        const isBack = this.problem !== null || this.status === null;
+        this.status = status;
+        if (isBack) await this.found();
+        this.deviceView.show(status);
+        this.timeLine.sample(status);
+        replace(byID("actions"), actions.ofDevice().filter(Boolean));
+    },
+
+    /** The device answers, for the first time or again. */
+    async found() {
+        const wasLost = this.problem !== null;
+        this.problem = null;
+        document.body.classList.remove("lost");
+        byID("sentence").hidden = true;
+        if (wasLost) this.bar.tell("The device answers again.");
+        try {
+            const rules = await request("rules");
+            this.rules = new Map(rules.map(rule => [rule.rule, rule]));
+        } catch {
+            // Refusals are shown without their explanation then.
+        }
+        await this.refreshApps();
+        await this.refreshFacts();
+    },
+
+    /** The device, or the way to it, is gone: the page says so, and goes on asking. */
+    lost(problem) {
+        if (!isOutOfReach(problem)) {
+            this.bar.tell(shown(problem.message), true);
+            return;
+        }
+        const isSame = this.problem?.kind === problem.kind;
+        this.problem = problem;
+        if (isSame) return;
+        this.status = null;
+        document.body.classList.add("lost");
+        this.deviceView.showOff();
+        replace(byID("actions"));
+        const [words, command] = {
+            ended: ["The command that serves this page has ended. Start it again, and open the link that it prints:", commands.ui()],
+            signedOut: ["This page is not let in any more: open the link that the command has printed, or press Enter there "
+                + "for a new one.", null],
+        }[problem.kind] ?? ["The device is off. What is below is as it was last; this page goes on by "
+            + "itself when the device is on:", commands.boot()];
+        replace(byID("sentence"), make("p", {}, words), command ? commandLine(() => command).element : null);
+        byID("sentence").hidden = false;
+    },
+
+    async refreshApps() {
+        try {
+            this.apps = await request("apps");
+        } catch (problem) {
+            this.lost(problem);
+            return;
+        }
+        this.appList.show(this.apps);
+        if (this.app === null || !this.findApp(this.app)) {
+            const wanted = decodeURIComponent(location.hash.slice(1));
+            const first = this.findApp(wanted) ?? this.apps.find(app => app.running && app.mountPoint)
+                ?? this.apps.find(app => app.mountPoint) ?? this.apps[0];
+            if (first) this.openApp(first.identifier);
+            else this.panel.showApp(null);
+        } else if (this.chosenPath === null && this.chosenEvent === null) {
+            const chosen = this.findApp(this.app);
+            this.panel.showApp(chosen, this.ownerOf(chosen));
+        }
+    },
+
+    async refreshFacts() {
+        if (this.problem !== null) return;
+        const view = this.deviceView;
+        try {
+            const [clock, surroundings, schedule] = await Promise.all(
+                [request("clock", {}), request("conditions", {}), request("schedule", {})]);
+            Object.assign(view, { clock: { ...clock, received: performance.now() }, surroundings, schedule });
+            view.fill();
+        } catch (problem) {
+            if (isOutOfReach(problem)) this.lost(problem);
+        }
+    },
+
+    /** The state of the device has changed: what can be read now is another. */
+    stateChanged() {
+        if (!this.tree) return;
+        this.tree.view.update();
+        this.showSums();
+        if (this.chosenPath !== null) this.panel.showFile(this.chosenPath);
+    },
+
+    async showSums() {
+        const sums = await this.files.ask("sums");
+        if (!sums) return;
+        showLegend(byID("legend"), sums);
+        setText(byID("sums"), `${counted(sums.files, "file")}, ${bytes(sums.size)}${this.isComplete ? "" : " so far"}`);
+    },
+};
+
+// MARK: Live
+
+const appEvents = new Set(["installed", "mounted", "unmounted", "entered", "suspended", "resumed", "terminated", "restarted"]);
+
+/** Calls at once, and again when calls that came meanwhile are over: at most once in so many milliseconds. */
+function calm(milliseconds, call) {
+    let timer;
+    let isWanted = false;
+    const run = () => {
+        isWanted = false;
+        timer = setTimeout(() => {
+            timer = undefined;
+            if (isWanted) run();
+        }, milliseconds);
+        call();
+    };
+    return () => {
+        if (timer === undefined) run();
+        else isWanted = true;
+    };
+}
+
+function heed() {
+    const apps = calm(300, () => page.refreshApps());
+    const state = calm(200, () => page.poll());
+    page.record.listeners.push(event => {
+        if (event.moment < Date.now() - 5000) return;
+        if (appEvents.has(event.event)) apps();
+        if (eventTones[event.event] === "state" || event.event === "purged") state();
+    });
+    const sums = calm(1000, () => page.showSums());
+    const again = calm(250, () => page.map.schedule());
+    page.files.listen(notice => {
+        if (notice.notice === "failed") {
+            setText(byID("files-problem"), sentence(notice.message));
+            byID("files-problem").hidden = false;
+            return;
+        }
+        if (notice.notice === "touched") {
+            const path = page.chosenPath;
+            if (path !== null && notice.paths.some(one => one === null || one === path)) page.panel.showFile(path);
+            return;
+        }
+        byID("files-problem").hidden = true;
+        page.isComplete = notice.isComplete;
+        page.tree.view.schedule();
+        sums();
+        again();
+        if (page.wanted !== undefined) page.seek();
+    });
+}
+
+/** Follows a stream for as long as there is this page: when it ends, it is asked for again. */
+async function keepFollowing(path, take, begun) {
+    for (;;) {
+        try {
+            await follow(path, take, begun);
+        } catch (problem) {
+            page.lost(problem);
+        }
+        await new Promise(resume => setTimeout(resume, 1500));
+    }
+}
+
+async function keepPolling() {
+    for (let turn = 0; ; turn += 1) {
+        if (!document.hidden || turn % 5 === 0) {
+            await page.poll();
+            if (page.problem === null && turn % 2 === 0) await pollActivity();
+            if (page.problem === null && turn % 6 === 5) await page.refreshFacts();
+        }
+        await new Promise(resume => setTimeout(resume, 1000));
+    }
+}
+
+async function pollActivity() {
+    try {
+        const { requests } = await request("activity");
+        page.deviceView.showActivity(requests);
+    } catch {
+        // The next status says so, if the device is gone.
+    }
+}
+
+function showView(view) {
+    byID("files").dataset.view = view;
+    for (const button of document.querySelectorAll("[data-show]")) {
+        button.setAttribute("aria-pressed", String(button.dataset.show === view));
+    }
+    if (view === "guidelines") page.guidelines.show();
+}
+
+function beginLive() {
+    for (const part of document.querySelectorAll("[data-mode=report]")) part.remove();
+    for (const part of document.querySelectorAll("[data-mode=live]")) part.hidden = false;
+    document.body.classList.add("live");
+    Object.assign(page, {
+        bar: new CommandBar(), files: new WorkerFiles(), record: new EventRecord(), panel: new Panel(), appList: new AppList(),
+        guidelines: new Guidelines(),
+    });
+    page.deviceView = new DeviceView();
+    page.tree = new Tree();
+    page.map = new Treemap();
+    page.list = new EventList(page.record);
+    page.timeLine = new TimeLine(page.record);
+    byID("read-only").hidden = !page.readOnly;
+    for (const button of document.querySelectorAll("[data-show]")) button.addEventListener("click", () => showView(button.dataset.show));
+    document.addEventListener("keydown", event => {
+        if (event.key !== "/" || event.target.closest("input, select, textarea, dialog")) return;
+        byID("filter").focus();
+        event.preventDefault();
+    });
+    acceptDrops(byID("files"));
+    heed();
+    showLegend(byID("legend"), null);
+    keepPolling();
+    keepFollowing("events/follow", event => page.record.take(event), () => page.record.begin());
+    keepFollowing("changes/follow", change => page.files.change(change.app, change.path), () => page.app && page.files.open(page.app));
+}
+
+Object.assign(page, JSON.parse(byID("data").textContent));
+if (page.mode === "report") new Report(page).show();
+else beginLive();

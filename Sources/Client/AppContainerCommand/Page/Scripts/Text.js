@@ -1,0 +1,202 @@
+// Text of a device, made safe to show, and sizes and times in the reader's form; elements are made here and nowhere else.
+"use strict";
+
+// Characters that show nothing, end a line, or turn the direction of what stands beside them. With the flag u a
+// surrogate matches only where it has no partner.
+const unseen = new RegExp("[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5"
+    + "\\u180b-\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff0-\\ufffb\\ud800-\\udfff"
+    + "\\u{e0000}-\\u{e0fff}]", "gu");
+
+function escapeOf(character) {
+    const short = { "\n": "\\n", "\r": "\\r", "\t": "\\t" }[character];
+    if (short) return short;
+    const code = character.codePointAt(0);
+    return code > 0xffff ? `\\u{${code.toString(16)}}` : "\\u" + code.toString(16).padStart(4, "0");
+}
+
+/** The text with an escape in the place of each character that would not be seen. For every string of a device. */
+function shown(text) {
+    return String(text).replace(unseen, escapeOf);
+}
+
+/** The text as an element of its own direction, in which escapes can be told from the same characters in a name. */
+function nameOf(text) {
+    const made = make("bdi");
+    let end = 0;
+    for (const match of String(text).matchAll(unseen)) {
+        made.append(String(text).slice(end, match.index), make("span", { class: "escape" }, escapeOf(match[0])));
+        end = match.index + match[0].length;
+    }
+    made.append(String(text).slice(end));
+    return made;
+}
+
+/** The path as names with quiet slashes. */
+function pathOf(path) {
+    const made = make("span", { class: "path" });
+    path.split("/").forEach((name, index) => {
+        if (index > 0) made.append(make("span", { class: "slash" }, "/"));
+        made.append(nameOf(name));
+    });
+    return made;
+}
+
+const mostOfFace = 60;
+
+/** A text for a face with little room, such as a title: its beginning and its end. */
+function shortened(text, most = mostOfFace) {
+    const characters = [...shown(text)];
+    if (characters.length <= most) return characters.join("");
+    const half = Math.floor((most - 1) / 2);
+    return characters.slice(0, half).join("") + "…" + characters.slice(-half).join("");
+}
+
+// MARK: Elements
+
+const drawings = "http://www.w3.org/2000/svg";
+
+function decorate(made, attributes, children) {
+    for (const [name, value] of Object.entries(attributes ?? {})) {
+        if (value === undefined || value === null || value === false) continue;
+        if (typeof value === "function") made.addEventListener(name, value);
+        else made.setAttribute(name, value === true ? "" : String(value));
+    }
+    made.append(...children.flat(Infinity).filter(child => child !== undefined && child !== null && child !== false));
+    return made;
+}
+
+/** An element. A function among the attributes hears the event of its name; strings among the children are text. */
+function make(name, attributes, ...children) {
+    return decorate(document.createElement(name), attributes, children);
+}
+
+function draw(name, attributes, ...children) {
+    return decorate(document.createElementNS(drawings, name), attributes, children);
+}
+
+const outlines = {
+    lock: "M4.5 7V5a3.5 3.5 0 0 1 7 0v2M3.5 7h9v6.5h-9z",
+    unlock: "M4.5 7V5a3.5 3.5 0 0 1 6.8-1.2M3.5 7h9v6.5h-9z",
+    boot: "M8 2v6M4.6 4.2a5.2 5.2 0 1 0 6.8 0",
+    folder: "M1.5 4V3h5l1.5 1.5h6.5v8.5h-13z",
+    file: "M3.5 1.5h6l3 3v10h-9zM9.5 1.5v3h3",
+    symbolicLink: "M3.5 12.5c0-5 3-6.500 8.500-6.500M9 3l3 3-3 3",
+    fifo: "M1.5 5.5h13v5h-13zM4.5 8h7",
+    socket: "M8 2.5a5.5 5.5 0 1 0 .01 0M8 6a2 2 0 1 0 .01 0",
+    chevron: "M6 4l4 4-4 4",
+    copy: "M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z",
+    close: "M4 4l8 8M12 4l-8 8",
+    group: "M2 2h5v5H2zM9 2h5v5H9zM2 9h5v5H2zM9 9h5v5H9z",
+    clock: "M8 2a6 6 0 1 0 .01 0M8 5v3.3l2.2 1.5",
+};
+
+function icon(name) {
+    const shape = draw("path", { d: outlines[name] ?? outlines.file });
+    return draw("svg", { class: "icon", viewBox: "0 0 16 16", "aria-hidden": "true" }, shape);
+}
+
+/**
+ * Puts children in the place of what an element has, unless they look the same: focus and selection stay. What hears
+ * their events stays then as well, so that it may rely on nothing that does not show.
+ */
+function replace(element, ...children) {
+    const fresh = make("div", {}, ...children);
+    const equal = fresh.childNodes.length === element.childNodes.length
+        && [...fresh.childNodes].every((child, index) => child.isEqualNode(element.childNodes[index]));
+    if (equal) return;
+    const held = element.contains(document.activeElement) ? document.activeElement : null;
+    element.replaceChildren(...fresh.childNodes);
+    if (held && held !== element) focusLike(held, element);
+}
+
+/** Gives the focus to what has taken the place of an element that had it. */
+function focusLike(held, element) {
+    const buttons = [...element.querySelectorAll("button")];
+    const keys = ["action", "app", "path", "command"];
+    const same = buttons.find(one => keys.some(key => held.dataset[key] && held.dataset[key] === one.dataset[key]))
+        ?? buttons.find(one => one.textContent === held.textContent) ?? buttons.find(one => !one.disabled);
+    same?.focus();
+}
+
+function setText(element, text) {
+    if (element.textContent !== text) element.textContent = text;
+}
+
+function byID(identifier) {
+    return document.getElementById(identifier);
+}
+
+// MARK: Sizes and times
+
+const byteUnits = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
+
+function bytes(count) {
+    if (count === null || count === undefined) return "–";
+    let unit = 0;
+    let rest = count;
+    while (rest >= 1024 && unit < byteUnits.length - 1) { rest /= 1024; unit += 1; }
+    if (unit === 0) return counted(count, "byte");
+    return rest.toFixed(rest < 100 ? 1 : 0) + " " + byteUnits[unit];
+}
+
+const grouping = new Intl.NumberFormat();
+
+function number(count) {
+    return grouping.format(count);
+}
+
+/** A number with its noun, whose plural may be given. */
+function counted(count, noun, plural = noun + "s") {
+    return `${number(count)} ${count === 1 ? noun : plural}`;
+}
+
+const clockForm = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const dayForm = new Intl.DateTimeFormat(undefined, { dateStyle: "short", timeStyle: "medium" });
+const exactForm = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
+
+/** A time in the reader's zone, with the day unless that is today. */
+function timeText(milliseconds) {
+    if (!Number.isFinite(milliseconds)) return "–";
+    const time = new Date(milliseconds);
+    return time.toDateString() === new Date().toDateString() ? clockForm.format(time) : dayForm.format(time);
+}
+
+function timeOf(moment) {
+    const time = new Date(moment);
+    if (Number.isNaN(time.getTime())) return make("span", {}, shown(moment));
+    return make("time", { datetime: time.toISOString(), title: exactForm.format(time) }, timeText(time.getTime()));
+}
+
+/** A duration such as 1 h 5 min: the two largest units. */
+function duration(seconds) {
+    const whole = Math.max(0, Math.round(seconds));
+    const parts = [["d", Math.floor(whole / 86400)], ["h", Math.floor(whole / 3600) % 24],
+        ["min", Math.floor(whole / 60) % 60], ["s", whole % 60]];
+    const first = parts.findIndex(part => part[1] > 0);
+    if (first < 0) return "0 s";
+    return parts.slice(first, first + 2).filter(part => part[1] > 0).map(part => `${part[1]} ${part[0]}`).join(" ");
+}
+
+// MARK: Classes
+
+const classes = [
+    { letter: "", raw: null, name: "not encrypted", word: "" },
+    { letter: "A", raw: "NSFileProtectionComplete", name: "Complete", short: "Complete", word: "complete" },
+    { letter: "B", raw: "NSFileProtectionCompleteUnlessOpen", name: "Complete unless open", short: "Unless open",
+        word: "complete-unless-open" },
+    { letter: "C", raw: "NSFileProtectionCompleteUntilFirstUserAuthentication",
+        name: "Complete until first user authentication", short: "Until first unlock", word: "until-first-unlock" },
+    { letter: "D", raw: "NSFileProtectionNone", name: "No protection", short: "None", word: "none" },
+];
+
+/** The badge of a class: its letter in its colour, with its name for those who hear it. */
+function classBadge(number, further) {
+    const known = classes[number];
+    if (!known || number === 0) return make("span", { class: "badge badge-0", title: "not encrypted" }, "–");
+    return make("span", { class: `badge badge-${number}`, title: `class ${known.letter}: ${known.name}${further ?? ""}` },
+        known.letter);
+}
+
+const stateNames = {
+    beforeFirstUnlock: "Before first unlock", unlocked: "Unlocked", locking: "Locking", locked: "Locked", off: "Off",
+};

@@ -1,0 +1,175 @@
+// The last minutes as a picture: states of the device, space, purges, refusals and other events. A table says the same.
+"use strict";
+
+const spans = [2, 10, 60];
+const laneNames = ["State", "Space", "Refused", "Purged", "Other"];
+const laneHeight = 17;
+const labelWidth = 60;
+
+class TimeLine {
+    constructor(record) {
+        this.record = record;
+        this.picture = byID("timeline");
+        this.table = byID("timeline-table");
+        this.samples = [];
+        this.minutes = 10;
+        const choice = byID("timeline-span");
+        choice.append(...spans.map(minutes => make("option", { value: minutes }, `${minutes} minutes`)));
+        choice.value = this.minutes;
+        choice.addEventListener("change", () => {
+            this.minutes = Number(choice.value);
+            this.update();
+        });
+        this.more = byID("timeline-more");
+        this.more.addEventListener("click", () => this.toggle());
+        new ResizeObserver(() => this.update()).observe(this.picture.parentElement);
+        setInterval(() => document.hidden || this.update(), 1000);
+    }
+
+    /** Shows the table in the place of the picture, or the picture again. */
+    toggle() {
+        const isOpen = this.more.getAttribute("aria-expanded") !== "true";
+        this.more.setAttribute("aria-expanded", String(isOpen));
+        byID("timeline-box").hidden = isOpen;
+        byID("timeline-details").hidden = !isOpen;
+        this.update();
+    }
+
+    /** Keeps what was available at a moment. */
+    sample(status) {
+        if (status.available === null || status.available === undefined) return;
+        this.samples.push({ moment: Date.now(), available: status.available, capacity: status.capacity });
+        const oldest = Date.now() - spans[spans.length - 1] * 60000;
+        while (this.samples.length > 2 && this.samples[1].moment < oldest) this.samples.shift();
+    }
+
+    /** The states of the device from one moment to another, as events tell them. */
+    states(from, to) {
+        const names = { locked: "locked", unlocked: "unlocked", restarted: "beforeFirstUnlock", willBecomeUnavailable: "locking",
+            didBecomeAvailable: "unlocked" };
+        const found = [];
+        let state = null;
+        let since = from;
+        for (const event of this.record.all) {
+            const next = names[event.event];
+            if (!next) continue;
+            if (event.moment > from && state !== null && event.moment > since) found.push({ state, from: since, to: event.moment });
+            state = next;
+            since = Math.max(from, event.moment);
+        }
+        // A device without a passcode is never before its first unlock.
+        const now = page.status?.state ?? state;
+        if (now) found.push({ state: now, from: since, to });
+        return found;
+    }
+
+    recent(from) {
+        const { all } = this.record;
+        let first = all.length;
+        while (first > 0 && all[first - 1].moment >= from) first -= 1;
+        return all.slice(first);
+    }
+
+    lane(event) {
+        if (event.event === "refused") return 2;
+        if (event.event === "purged" || event.event === "cleaned") return 3;
+        if (eventTones[event.event] === "state") return -1;
+        return 4;
+    }
+
+    update() {
+        const to = Date.now();
+        const from = to - this.minutes * 60000;
+        if (this.more.getAttribute("aria-expanded") === "true") {
+            this.fill(this.recent(from), from, to);
+            return;
+        }
+        const width = Math.floor(this.picture.parentElement.clientWidth);
+        if (width < 100) return;
+        const x = moment => labelWidth + (moment - from) / (to - from) * (width - labelWidth - 8);
+        const events = this.recent(from);
+        const height = laneNames.length * laneHeight + 18;
+        this.picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
+        this.picture.setAttribute("width", width);
+        this.picture.setAttribute("height", height);
+        this.picture.replaceChildren(
+            ...this.scale(from, to, x, height), ...this.labels(), ...this.bands(from, to, x), ...this.space(from, to, x),
+            ...this.ticks(events, x));
+        this.picture.setAttribute("aria-label", this.words(events));
+    }
+
+    scale(from, to, x, height) {
+        const step = { 2: 30000, 10: 120000, 60: 600000 }[this.minutes];
+        const marks = [];
+        for (let moment = Math.ceil(from / step) * step; moment < to; moment += step) {
+            marks.push(draw("line", { class: "mark", x1: x(moment), x2: x(moment), y1: 0, y2: height - 16 }));
+            if (x(moment) > labelWidth + 24 && x(moment) < x(to) - 24) {
+                marks.push(draw("text", { class: "scale", x: x(moment), y: height - 4, "text-anchor": "middle" },
+                    clockForm.format(moment)));
+            }
+        }
+        return marks;
+    }
+
+    labels() {
+        return laneNames.map((name, index) => draw("text", { class: "lane", x: 0, y: index * laneHeight + 13 }, name));
+    }
+
+    bands(from, to, x) {
+        return this.states(from, to).flatMap(band => {
+            const wide = x(band.to) - x(band.from);
+            const shape = draw("rect", { class: `band band-${band.state}`, x: x(band.from), y: 3, width: Math.max(1, wide), height: 12, rx: 2 });
+            if (wide < 70) return [shape];
+            return [shape, draw("text", { class: `band-text band-text-${band.state}`, x: x(band.from) + 5, y: 12.5 }, stateNames[band.state])];
+        });
+    }
+
+    space(from, to, x) {
+        const samples = this.samples.filter((sample, index) =>
+            sample.moment >= from || this.samples[index + 1]?.moment > from);
+        if (samples.length === 0) return [];
+        const least = Math.min(...samples.map(sample => sample.available));
+        const most = Math.max(...samples.map(sample => sample.available));
+        const y = value => laneHeight + 15 - (most === least ? 6 : (value - least) / (most - least) * 11);
+        const points = samples.map(sample => `${x(Math.max(from, sample.moment)).toFixed(1)},${y(sample.available).toFixed(1)}`);
+        points.push(`${x(to).toFixed(1)},${points[points.length - 1].split(",")[1]}`);
+        return [draw("polyline", { class: "space", points: points.join(" ") })];
+    }
+
+    /** Events of a lane that fall on one pixel are one tick, the taller the more there are. */
+    ticks(events, x) {
+        const found = new Map();
+        for (const event of events) {
+            const lane = this.lane(event);
+            if (lane < 0) continue;
+            const key = `${lane} ${Math.round(x(event.moment) / 3)}`;
+            found.set(key, (found.get(key) ?? 0) + 1);
+        }
+        return [...found].map(([key, count]) => {
+            const [lane, place] = key.split(" ").map(Number);
+            const tall = Math.min(13, 6 + 2 * Math.log2(count));
+            return draw("rect", { class: `tick tick-${lane}`, x: place * 3 - 1, y: lane * laneHeight + 15.5 - tall, width: 2, height: tall });
+        });
+    }
+
+    words(events) {
+        const count = lane => events.filter(event => this.lane(event) === lane).length;
+        return `The last ${this.minutes} minutes: ${counted(count(2), "refusal")}, ${counted(count(3), "purge")}, `
+            + `${counted(count(4), "other event")}. The table has them minute by minute.`;
+    }
+
+    /** The table that says what the picture shows, minute by minute. */
+    fill(events, from, to) {
+        const step = this.minutes > 10 ? 300000 : 60000;
+        const rows = [];
+        for (let end = to; end > from; end -= step) {
+            const part = events.filter(event => event.moment > end - step && event.moment <= end);
+            const space = this.samples.filter(sample => sample.moment <= end).pop();
+            const states = this.states(end - step, end).map(band => stateNames[band.state]);
+            rows.push(make("tr", {}, make("th", { scope: "row" }, timeText(end - step)),
+                make("td", {}, [...new Set(states)].join(", ")), make("td", { class: "number" }, space ? bytes(space.available) : "–"),
+                ...[2, 3, 4].map(lane => make("td", { class: "number" }, number(part.filter(event => this.lane(event) === lane).length)))));
+        }
+        replace(this.table, rows);
+    }
+}
