@@ -153,17 +153,21 @@ let package = Package(
         module(
             "AppContainerTesting", in: "Client",
             uses: ["AppContainer", "ContainerFoundation", "Platform", "SandboxModel"]),
+        .target(
+            name: "DevicePage",
+            dependencies: ["AppContainer", "ControlServer", "HashFunctions", "Platform", "SandboxModel"],
+            path: "Sources/Client/DevicePage",
+            // In the program itself, which is one file that can be copied anywhere.
+            resources: DEVICE_PAGE_RESOURCES,
+            swiftSettings: strict),
         .executableTarget(
             name: "AppContainerCommand",
             dependencies: [
                 "AppContainer", "BackingStore", "BundleSeal", "Daemon", "DataProtection", "DeviceLifecycle",
-                "Platform", "SandboxModel",
+                "DevicePage", "Platform", "SandboxModel",
                 library("ArgumentParser", of: "swift-argument-parser"),
             ],
-            path: "Sources/Client/AppContainerCommand",
-            // In the command itself, which is one file that can be copied anywhere.
-            resources: [.embedInCode("Report/Page.html")],
-            swiftSettings: strict),
+            path: "Sources/Client/AppContainerCommand", swiftSettings: strict),
         .target(
             name: "TestSupport",
             dependencies: ["BackingStore", "BundleSeal", "DataProtection", "Platform", "SandboxModel"],

@@ -42,7 +42,7 @@ struct AppContainerCommand: AsyncParsableCommand {
                 Unlock.self, Restart.self,
                 Passcode.self, Capacity.self, Shutdown.self, Purge.self, Backup.self, Restore.self,
                 BackupPassword.self, Schedule.self, Clock.self, Conditions.self, Check.self,
-                Events.self, Explain.self, Test.self,
+                Events.self, Explain.self, UserInterface.self, Top.self, Test.self,
             ]),
         CommandGroup(
             name: "App",

@@ -5,25 +5,35 @@ public struct HTTPRequest: Sendable {
     public let method: String
     /// The path of the request's target, without its query.
     public let path: String
-    /// The header `Accept`; empty when there is none.
-    public let accept: String
-    /// The header `Device`; nil when there is none.
-    public let device: String?
+    /// The part of the target behind the first `?`; empty when there is none.
+    public let query: String
+    /// The headers in their order, with their names in lower case.
+    public let headers: [(name: String, value: String)]
     public let body: [UInt8]
     /// Reports when the client has gone.
     public let client: ClientDisconnect
 
     public init(
-        method: String, path: String, accept: String = "", device: String? = nil, body: [UInt8] = [],
-        client: ClientDisconnect
+        method: String, path: String, query: String = "", headers: [(name: String, value: String)] = [],
+        body: [UInt8] = [], client: ClientDisconnect
     ) {
         self.method = method
         self.path = path
-        self.accept = accept
-        self.device = device
+        self.query = query
+        self.headers = headers
         self.body = body
         self.client = client
     }
+
+    /// The values of a header, one for each time that it is there.
+    /// - Parameter name: in lower case.
+    public func values(of name: String) -> [String] { headers.filter { $0.name == name }.map(\.value) }
+
+    /// The header `Accept`; empty when there is none.
+    public var accept: String { values(of: "accept").joined(separator: ", ") }
+
+    /// The header `Device`; nil when there is none.
+    public var device: String? { values(of: "device").first }
 }
 
 /// A response. Each connection carries one, and is closed behind it.
@@ -59,10 +69,11 @@ public struct HTTPResponse: Sendable {
 
 /// The client of a connection.
 public enum HTTPPeer: Sendable, Equatable {
-    /// A process of the user with this uid, connected to a Unix socket (SO_PEERCRED in unix(7)).
+    /// A process of the user with this uid, connected to a Unix socket (SO_PEERCRED in unix(7)), or to a port of this
+    /// machine (``Platform/LoopbackPeer``).
     case user(UInt32)
-    /// A process of this machine, connected to a port.
-    case loopback
+    /// A process connected to a port, whose user the kernel does not tell.
+    case unknown
 }
 
 /// The reason why a request never reached the responder.

@@ -61,6 +61,11 @@ public final class HTTPServer: Sendable {
         try await HTTPServer.loop.submit { [connections] in connections.value.listener = listener }.get()
     }
 
+    /// The errno of an error that ``start(at:)`` has thrown; 0 where it has none.
+    public static func code(of error: any Error) -> Int32 {
+        (error as? SystemError)?.code ?? (error as? IOError)?.errnoCode ?? 0
+    }
+
     /// Waits until the responses under way have gone out, for a second at most. Connections are accepted meanwhile.
     public func drain() async {
         await inFlight.drain(for: .seconds(1))
@@ -110,10 +115,10 @@ public final class HTTPServer: Sendable {
         if let peer, let refusal = connections.responder.refusal(of: peer) { handler.refuse(refusal) }
     }
 
-    /// The user of the process at the other end of a Unix socket (SO_PEERCRED); any process of this machine on a port.
+    /// The user of the process at the other end.
     private static func peer(of channel: any Channel) -> EventLoopFuture<HTTPPeer?> {
         guard let address = channel.localAddress, case .unixDomainSocket = address else {
-            return channel.eventLoop.makeSucceededFuture(.loopback)
+            return channel.eventLoop.makeSucceededFuture(peerOnPort(of: channel))
         }
         guard let socket = channel as? any SocketOptionProvider else {
             // Not reached: the channels of NIOPosix have socket options.
@@ -121,6 +126,16 @@ public final class HTTPServer: Sendable {
         }
         return socket.unsafeGetSocketOption(level: .socket, name: .peerCredentials)
             .map { (credentials: PeerCredentials) in HTTPPeer.user(credentials.user) }
+    }
+}
+
+extension HTTPServer {
+    /// The user of the process that is connected to a port.
+    private static func peerOnPort(of channel: any Channel) -> HTTPPeer {
+        guard let port = channel.remoteAddress?.port, let server = channel.localAddress?.port,
+            let user = LoopbackPeer.user(atPort: UInt16(port), connectedTo: UInt16(server))
+        else { return .unknown }
+        return .user(user)
     }
 }
 

@@ -30,10 +30,10 @@ struct RequestAssembly {
             return nil
         case .end:
             guard let head else { throw .malformed }
+            let target = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
             return HTTPRequest(
-                method: head.method.rawValue, path: String(head.uri.prefix { $0 != "?" }),
-                accept: head.headers["accept"].joined(separator: ", "), device: head.headers["device"].first,
-                body: body, client: client)
+                method: head.method.rawValue, path: String(target[0]), query: target.count > 1 ? String(target[1]) : "",
+                headers: head.headers.map { ($0.name.lowercased(), $0.value) }, body: body, client: client)
         }
     }
 

@@ -78,8 +78,8 @@ import Testing
         }
     }
 
-    @Test func `it listens on loopback too, where a client is known as such`() async throws {
-        try await EchoServer.run(EchoResponder(refusing: .loopback), at: .loopback(port: 0)) { server in
+    @Test func `it listens on loopback too, where a client is known by its user as well`() async throws {
+        try await EchoServer.run(EchoResponder(refusing: .user(geteuid())), at: .loopback(port: 0)) { server in
             guard case .loopback(let port) = server.address else { throw SystemError(code: EINVAL) }
             #expect(port > 0)
             let python = try #require(

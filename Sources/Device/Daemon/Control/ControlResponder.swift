@@ -37,7 +37,7 @@ struct ControlResponder<Served: ServedDevice>: HTTPResponder {
     func refusal(of peer: HTTPPeer) -> HTTPResponse? {
         switch peer {
         case .user(ActingUser.starter), .user(0): nil
-        case .user, .loopback:
+        case .user, .unknown:
             ControlReply.failure(Complaint(.notAllowed, "the device belongs to another user")).response
         }
     }

@@ -33,6 +33,22 @@ public enum EventRecord {
         return entries(in: bytes)
     }
 
+    /// The last events of one name, the latest first. Decodes those alone, which a whole record would take a second for.
+    /// - Throws: as ``entries(of:)``.
+    public static func last(
+        _ count: Int, named name: Event.Name, of device: String
+    ) throws(Complaint) -> [Event] {
+        let bytes = try Complaint.wrap("cannot read the events of \(device)") { () throws(SystemError) in
+            try contents(in: Descriptor.open(path: device, flags: O_RDONLY | O_DIRECTORY))
+        }
+        let mark = Array("\"event\":\"\(name.rawValue)\"".utf8)
+        let lines = bytes.split(separator: UInt8(ascii: "\n")).reversed().lazy
+            // The name follows the time, at the beginning of each line.
+            .filter { $0.prefix(128).firstRange(of: mark) != nil }
+        let events = lines.compactMap { try? JSONDecoder().decode(Event.self, from: Data($0)) }
+        return Array(events.filter { $0.event == name }.prefix(count))
+    }
+
     /// The lines that are events.
     static func entries(in bytes: [UInt8]) -> [Entry] {
         let decoder = JSONDecoder()

@@ -9,6 +9,16 @@ public enum Terminal {
         isatty(descriptor) == 1
     }
 
+    /// `ioctl(2)` TIOCGWINSZ: the size of the terminal of standard output.
+    /// - Returns: nil where it is none, or does not tell.
+    public static var size: (columns: Int, rows: Int)? {
+        var size = winsize()
+        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
+            return nil
+        }
+        return (Int(size.ws_col), Int(size.ws_row))
+    }
+
     /// `write(2)` to standard output.
     public static func writeOutput(_ text: String) throws(SystemError) {
         try writeOutput(Array(text.utf8))

@@ -3,6 +3,7 @@
 import AppContainer
 import ArgumentParser
 import Daemon
+import DevicePage
 import Glibc
 import Platform
 import SandboxModel
@@ -26,9 +27,6 @@ struct Report: AsyncParsableCommand {
     var output: String
     @OptionGroup var patterns: PatternsOption
 
-    /// The number of events on the page.
-    private static let lastEvents = 100
-
     func run() async throws {
         let request = AuditRequest(app: app.bundleID, patterns: try patterns.text())
         let survey = try await showingProgress { line in
@@ -38,10 +36,7 @@ struct Report: AsyncParsableCommand {
             try await device.send(request, progress: line.report)
         }
         let events = try EventRecord.entries(of: try device.path()).map(\.event)
-            .filter { $0.app == nil || $0.app == survey.app }
-        let page = try ReportPage(
-            survey: survey, findings: audit.groups, events: Array(events.suffix(Report.lastEvents)), time: Event.now
-        ).html
+        let page = try DeviceReport(survey: survey, findings: audit.groups, events: events).html
         try Output.write(page, to: output)
     }
 }

@@ -1,0 +1,73 @@
+// appcontainer ui: serves a page on which a device can be watched and handled.
+
+import AppContainer
+import ArgumentParser
+import BackingStore
+import Daemon
+import DevicePage
+import Glibc
+import Platform
+import SandboxModel
+
+/// Serves the page until it is interrupted. The device may be off, and be turned on and off meanwhile.
+struct UserInterface: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ui",
+        abstract: "Open a page on which a device can be watched and handled.",
+        discussion: """
+            Serves the page on 127.0.0.1, prints a link as the first line, and opens it in a browser where there is \
+            one. A link works once; on a terminal, Enter prints another. Only processes of this user get in.
+
+            The page shows the device, its apps, their files and the record of events as they change. It handles the \
+            device by its control API, and shows the command line that does the same. With --read-only it only looks. \
+            It ends with this command.
+            """)
+
+    @OptionGroup var device: DeviceArgument
+    @Option(help: ArgumentHelp("The port, instead of one that is free.", valueName: "number"))
+    var port: UInt16 = 0
+    @Flag(name: .customLong("no-browser"), help: "Open no browser.")
+    var noBrowser = false
+    @Flag(help: "Refuse every request that would change something.")
+    var readOnly = false
+
+    func run() async throws {
+        let path = try device.path()
+        try ForeignDaemon.requireNone(of: path)
+        let server = try PageServer(
+            DeviceReach(off: "the device is off; turn it on with: appcontainer boot \(path)") {
+                await DaemonLauncher.running(path)
+            },
+            path: path, identifier: try DeviceDirectory.open(at: path).uuid, isReadOnly: readOnly,
+            users: UserInterface.users)
+        let ended = Monitor(false)
+        let signals = Interrupts { ended.access { $0 = true } }
+        defer { signals.end() }
+        try await server.start(port: Int(port))
+        let link = server.makeLink()
+        try Output.line(link)
+        if !noBrowser { Browser.open(link) }
+        UserInterface.printLinksOnEnter(server)
+        await WorkQueue().run { ended.wait { $0 ? true : nil } }
+        await server.stop()
+    }
+
+    /// This user, and the one who has become root by sudo(8): the browser is that user's.
+    private static var users: Set<UInt32> {
+        var users: Set<UInt32> = [ActingUser.starter]
+        if getuid() == 0, let user = ProcessSettings.variable("SUDO_UID").flatMap({ UInt32($0) }) { users.insert(user) }
+        return users
+    }
+
+    /// Prints another link for each line of a terminal's input. The end of the input ends nothing.
+    private static func printLinksOnEnter(_ server: PageServer) {
+        guard Terminal.isTerminal(STDIN_FILENO) else { return }
+        let thread = try? HostThread(name: "links") {
+            while let line = try? Terminal.readLine(silently: false) {
+                _ = line
+                try? Output.line(server.makeLink())
+            }
+        }
+        thread?.detach()
+    }
+}

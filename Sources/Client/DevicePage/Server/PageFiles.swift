@@ -1,0 +1,28 @@
+// The files that the page's server has.
+
+import SandboxModel
+
+/// The page and the files that it names, made once.
+struct PageFiles: Sendable {
+    struct File: Sendable {
+        let bytes: [UInt8]
+        let type: String
+    }
+
+    /// The page itself.
+    let shell: [UInt8]
+    private let files: [String: File]
+
+    /// - Parameter json: as ``PageData`` makes it.
+    /// - Throws: ``Complaint`` of kind `unexpected`.
+    init(with json: [UInt8]) throws(Complaint) {
+        shell = try PageTemplate.shell(with: json)
+        files = [
+            "/page.css": File(bytes: PageTemplate.style, type: "text/css; charset=utf-8"),
+            "/page.js": File(bytes: PageTemplate.script, type: "text/javascript; charset=utf-8"),
+            "/worker.js": File(bytes: PageTemplate.worker, type: "text/javascript; charset=utf-8"),
+        ]
+    }
+
+    func file(at path: String) -> File? { files[path] }
+}

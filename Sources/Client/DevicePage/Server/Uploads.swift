@@ -1,0 +1,148 @@
+// Files that are dropped on the page, on their way to an app's Inbox.
+//
+// A browser knows no paths. It sends a file in parts, which are put together in a directory of this server; the device
+// then delivers that file as one of the host.
+
+import AppContainer
+import ControlServer
+import FoundationEssentials
+import Glibc
+import Platform
+import SandboxModel
+import Synchronization
+
+/// Takes the parts of files, and has the files delivered.
+///
+/// Lock: of the uploads under way, a leaf, for moments only. The parts of one file come one after the other.
+final class Uploads: Sendable {
+    private struct Upload {
+        let file: UploadedFile
+        var length: Int64 = 0
+        /// Whether a part is being written.
+        var isBusy = false
+    }
+
+    private let device: DeviceReach
+    private let isReadOnly: Bool
+    private let directory = UploadDirectory()
+    private let uploads = Mutex<[String: Upload]>([:])
+
+    /// Bytes of a part.
+    static let largestPart = 8 << 20
+    /// The most files at one time.
+    private static let most = 16
+
+    init(device: DeviceReach, isReadOnly: Bool) {
+        self.device = device
+        self.isReadOnly = isReadOnly
+    }
+
+    /// Takes a part: the query has `app`, `name`, `upload` (a word for the file, made by the page), `offset` and, with the
+    /// last part, `last`.
+    func response(to request: HTTPRequest) async -> HTTPResponse {
+        guard !isReadOnly else { return PageForwarding.readOnly }
+        do throws(Complaint) {
+            let part = try Part(QueryText(request.query), request.body)
+            let file = try store(part)
+            guard part.isLast else { return PageReply.whole(Array("{}\n".utf8), type: ControlMedia.json) }
+            return try await deliver(file, part)
+        } catch {
+            return PageReply.failure(error, status: error.kind == .noSpace ? 507 : 400)
+        }
+    }
+
+    /// Removes everything.
+    func end() {
+        for upload in uploads.withLock({ $0.values }) { upload.file.remove() }
+        directory.remove()
+    }
+
+    /// One part of a file.
+    private struct Part {
+        let app: String
+        let name: FileName
+        let upload: String
+        let offset: Int64
+        let isLast: Bool
+        let bytes: [UInt8]
+
+        /// - Throws: ``Complaint`` of kind `badRequest`.
+        init(_ query: QueryText, _ bytes: [UInt8]) throws(Complaint) {
+            guard let app = query["app"], let name = query["name"].flatMap({ FileName($0) }),
+                let upload = query["upload"], (1...64).contains(upload.utf8.count),
+                let offset = query["offset"].flatMap({ Int64($0) }), offset >= 0
+            else {
+                throw Complaint(
+                    .badRequest, "a part of a file has app, upload, offset, and a name that can be one of a file")
+            }
+            self.app = app
+            self.name = name
+            self.upload = upload
+            self.offset = offset
+            self.isLast = query["last"] != nil
+            self.bytes = bytes
+        }
+    }
+
+    /// Writes a part behind those before it.
+    private func store(_ part: Part) throws(Complaint) -> UploadedFile {
+        let file = try begin(part)
+        var isStored = false
+        defer {
+            uploads.withLock { uploads in
+                uploads[part.upload]?.isBusy = false
+                if isStored { uploads[part.upload]?.length += Int64(part.bytes.count) }
+            }
+        }
+        try Complaint.wrap("cannot keep a part of \(part.name.text)") { () throws(SystemError) in
+            try file.descriptor.descriptor.write(part.bytes.span.bytes, to: part.offset)
+        }
+        isStored = true
+        return file
+    }
+
+    /// Finds the upload of a part, or makes it with the first one. It is busy until the part is written.
+    private func begin(_ part: Part) throws(Complaint) -> UploadedFile {
+        try uploads.withLock { (uploads) throws(Complaint) in
+            if let upload = uploads[part.upload] {
+                guard !upload.isBusy, upload.length == part.offset, upload.file.name == part.name else {
+                    throw Uploads.outOfOrder(part)
+                }
+                uploads[part.upload]?.isBusy = true
+                return upload.file
+            }
+            guard part.offset == 0 else { throw Uploads.outOfOrder(part) }
+            guard uploads.count < Uploads.most else {
+                throw Complaint(.badRequest, "too many files come at once; wait for some of them")
+            }
+            let file = try directory.makeFile(part.name)
+            uploads[part.upload] = Upload(file: file, isBusy: true)
+            return file
+        }
+    }
+
+    private static func outOfOrder(_ part: Part) -> Complaint {
+        Complaint(.badRequest, "the parts of \(part.name.text) do not follow each other; send it again")
+    }
+
+    /// Has the device deliver a file that is complete, and removes it here.
+    private func deliver(_ file: UploadedFile, _ part: Part) async throws(Complaint) -> HTTPResponse {
+        defer {
+            uploads.withLock { _ = $0.removeValue(forKey: part.upload) }
+            file.remove()
+        }
+        guard let body = try? JSONEncoder().encode(DeliverRequest(app: part.app, files: [file.path])) else {
+            throw Complaint(.unexpected, "the request cannot be written as JSON")
+        }
+        do throws(DeviceError) {
+            let answer = try await device.ask { (client) throws(DeviceError) in
+                try await client.forward(
+                    DeliverRequest.path, isQuery: false, accept: ControlMedia.json, body: Array(body))
+            }
+            return PageReply.whole(
+                try await answer.body(atMost: 1 << 20), type: ControlMedia.json, status: answer.status)
+        } catch {
+            return PageReply.failure(Complaint(error), status: 503)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+// The right to use a page: one token, one use, and a cookie that nobody guesses.
+
+@testable import DevicePage
+import Testing
+
+@Suite("The right to use a page")
+struct PageAccessTests {
+    private let address = PageAddress()
+    private let access: PageAccess
+
+    init() {
+        address.set(port: 8123)
+        access = PageAccess(address)
+    }
+
+    private func cookie() throws -> String {
+        let header = try #require(access.exchange(access.makeToken()))
+        return String(header.prefix { $0 != ";" })
+    }
+
+    @Test func `a token is of use once`() throws {
+        let token = access.makeToken()
+        #expect(access.exchange(token) != nil)
+        #expect(access.exchange(token) == nil)
+    }
+
+    @Test func `a token is long and random, and nothing else is taken for one`() {
+        let token = access.makeToken()
+        #expect(token.count == 64 && token != access.makeToken())
+        for wrong in ["", "0", String(token.dropLast()), token + "0", token.uppercased() + " "] {
+            #expect(access.exchange(wrong) == nil, "\(wrong)")
+        }
+    }
+
+    @Test func `the cookie is for this server's requests alone`() throws {
+        let header = try #require(access.exchange(access.makeToken()))
+        #expect(header.hasPrefix("appcontainer-8123="))
+        #expect(header.hasSuffix("; Path=/; HttpOnly; SameSite=Strict"))
+    }
+
+    @Test func `a request with the cookie is admitted, also among others`() throws {
+        let cookie = try cookie()
+        #expect(access.admits([cookie]))
+        #expect(access.admits(["other=1; \(cookie); more=2"]))
+        #expect(access.admits(["other=1", cookie]))
+    }
+
+    @Test func `any other cookie is not`() throws {
+        let cookie = try cookie()
+        let value = cookie.split(separator: "=")[1]
+        for wrong in ["", "appcontainer-8123=", "appcontainer-8124=\(value)", "\(cookie)0", String(cookie.dropLast())] {
+            #expect(!access.admits([wrong]), "\(wrong)")
+        }
+        #expect(!access.admits([]))
+    }
+
+    @Test func `another server's cookie is none here`() throws {
+        let other = PageAccess(address)
+        #expect(!other.admits([try cookie()]))
+    }
+
+    @Test func `links that nobody opens are not kept for ever`() {
+        let first = access.makeToken()
+        for _ in 0..<100 { _ = access.makeToken() }
+        #expect(access.exchange(first) == nil)
+    }
+}

@@ -1,0 +1,53 @@
+// The part of the control API that a page may use, and the part that only looks.
+
+import AppContainer
+@testable import DevicePage
+import Testing
+
+@Suite("The operations of a page")
+struct PageOperationsTests {
+    private func onlyLooks(_ path: String, _ body: String = "{}") throws -> Bool {
+        try #require(PageOperation.all[path], "\(path)").onlyLooks(Array(body.utf8))
+    }
+
+    @Test(arguments: [
+        "install", "uninstall", "reset", "run", "launch", "run-process", "mount", "unmount", "restore", "passcode",
+        "backup-password", "shutdown", "deliver", "entitle", "backup-list", "", "status/", "../v1/shutdown",
+    ])
+    func `the page asks for nothing else`(path: String) {
+        #expect(PageOperation.all[path] == nil)
+    }
+
+    @Test(arguments: ["lock", "restart", "unlock", "exclude", "include", "protect", "suspend", "resume", "terminate"])
+    func `what changes something never only looks`(path: String) throws {
+        #expect(try !onlyLooks(path))
+        #expect(try !onlyLooks(path, #"{"app": "com.example.Notes", "path": "", "passcode": "1"}"#))
+    }
+
+    @Test(arguments: ["status", "apps", "events", "events/follow", "changes/follow", "rules", "activity"])
+    func `queries only look`(path: String) throws {
+        #expect(try onlyLooks(path, ""))
+    }
+
+    @Test func `a request that may change something only looks where it does not`() throws {
+        #expect(try onlyLooks("clock"))
+        #expect(try onlyLooks("clock", #"{"advance": null, "real": false}"#))
+        #expect(try !onlyLooks("clock", #"{"advance": 1}"#))
+        #expect(try !onlyLooks("clock", #"{"real": true}"#))
+        #expect(try onlyLooks("purge", #"{"dryRun": true}"#))
+        #expect(try !onlyLooks("purge"))
+        #expect(try !onlyLooks("purge", #"{"dryRun": false}"#))
+        #expect(try onlyLooks("check"))
+        #expect(try !onlyLooks("check", #"{"repair": true}"#))
+        #expect(try onlyLooks("conditions"))
+        #expect(try !onlyLooks("conditions", #"{"power": false}"#))
+        #expect(try onlyLooks("capacity"))
+        #expect(try !onlyLooks("capacity", #"{"hostCapacity": true}"#))
+        #expect(try !onlyLooks("schedule", #"{"ends": true}"#))
+    }
+
+    @Test(arguments: ["", "[]", "{", "null", #"{"dryRun": "true"}"#, #"{"dryRun": 1}"#])
+    func `a body that cannot be read does not only look`(body: String) throws {
+        #expect(try !onlyLooks("purge", body))
+    }
+}
