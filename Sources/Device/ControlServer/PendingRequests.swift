@@ -6,6 +6,8 @@ public struct ConnectionLimits: Sendable {
     public var time = Duration.seconds(30)
     /// The number of connections with incomplete requests: few enough to leave descriptors for the files of apps.
     public var connections = 256
+    /// The same while descriptors are short: few, and more than clients that come at one time and ask at once.
+    public var connectionsWhileShort = 8
     /// Bytes of request line and headers.
     public var head = 16 * 1024
     /// Bytes of body.
@@ -20,19 +22,25 @@ public struct ConnectionLimits: Sendable {
 /// client sends its request at once. A value; the event loop owns it.
 struct PendingRequests<Connection> {
     private let limit: Int
+    private let limitWhileShort: Int
     /// Numbers grow, so that the smallest belongs to the connection that came first.
     private var next: UInt64 = 0
     private var waiting: [UInt64: Connection] = [:]
 
-    init(limit: Int) {
+    /// - Parameter limitWhileShort: the limit while descriptors are short.
+    init(limit: Int, limitWhileShort: Int) {
         self.limit = limit
+        self.limitWhileShort = min(limit, limitWhileShort)
     }
 
-    /// - Returns: a number for ``remove(_:)``, and the connection that has to give way, if there are too many.
-    mutating func add(_ connection: Connection) -> (number: UInt64, oldest: Connection?) {
+    /// - Parameter isShort: whether descriptors are short.
+    /// - Returns: a number for ``remove(_:)``, and the connections that have to give way, if there are too many.
+    mutating func add(_ connection: Connection, isShort: Bool) -> (number: UInt64, oldest: [Connection]) {
         defer { next += 1 }
         waiting[next] = connection
-        return (next, waiting.count > limit ? removeOldest() : nil)
+        var oldest: [Connection] = []
+        while waiting.count > (isShort ? limitWhileShort : limit), let first = removeOldest() { oldest.append(first) }
+        return (next, oldest)
     }
 
     /// Removes a connection whose request is complete, or that is closed.

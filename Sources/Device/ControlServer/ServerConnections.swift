@@ -27,17 +27,18 @@ final class ServerConnections {
         self.limits = limits
         self.inFlight = inFlight
         self.warn = warn
-        pending = PendingRequests(limit: limits.connections)
+        pending = PendingRequests(limit: limits.connections, limitWhileShort: limits.connectionsWhileShort)
     }
 
-    /// Adds a connection. If there are too many with incomplete requests, or descriptors are short, the oldest gives
-    /// way.
+    /// Adds a connection. If there are too many with incomplete requests, fewer while descriptors are short, the oldest
+    /// gives way.
     /// - Returns: a number for ``hasArrived(_:)``.
     func add(_ connection: ConnectionHandler) -> UInt64 {
         open[ObjectIdentifier(connection)] = connection
-        if DescriptorReserve.isReached { relieve(because: SystemError.tooManyFilesInSystem.message) }
-        let (number, oldest) = pending.add(connection)
-        oldest?.giveWay()
+        let isShort = DescriptorReserve.isReached
+        let (number, oldest) = pending.add(connection, isShort: isShort)
+        if isShort, !oldest.isEmpty { warnOnce(of: SystemError.tooManyFilesInSystem.message) }
+        for connection in oldest { connection.giveWay() }
         return number
     }
 
@@ -56,9 +57,13 @@ final class ServerConnections {
         for connection in open.values { connection.close() }
     }
 
-    /// Closes the oldest connection with an incomplete request, because descriptors are short. Warns the first time.
+    /// Closes the oldest connection with an incomplete request, because no descriptor is left for the next one.
     func relieve(because shortage: String) {
         pending.removeOldest()?.giveWay()
+        warnOnce(of: shortage)
+    }
+
+    private func warnOnce(of shortage: String) {
         guard !hasWarned else { return }
         hasWarned = true
         warn("clients that ask for nothing give way: \(shortage)")

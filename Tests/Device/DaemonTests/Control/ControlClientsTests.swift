@@ -77,6 +77,20 @@ import Testing
         }
     }
 
+    @Test func `answers two clients that come at one time while descriptors are short`() async throws {
+        try await ControlAPIFixture.run { fixture in
+            try await fixture.expect(200, "GET", "/v1/status")
+            try await fixture.withIdleClients(2, descriptorsLeft: 0) { clients in
+                for client in clients {
+                    try await client.write(Array("GET /v1/status HTTP/1.1\r\nHost: d\r\n\r\n".utf8))
+                    let answer = try await withTimeLimit { try await client.read(atMost: 4096) }
+                    let text = String(decoding: answer, as: UTF8.self)
+                    #expect(text.hasPrefix("HTTP/1.1 200 "), "\(text)")
+                }
+            }
+        }
+    }
+
     @Test(arguments: ["", "GET /v1/status HTTP/1.1\r\n", "POST /v1/unlock HTTP/1.1\r\nContent-Length: 5\r\n\r\n{"])
     func `does not wait for ever for a request`(text: String) async throws {
         try await ControlAPIFixture.run(limits: limits { $0.time = .milliseconds(100) }) { fixture in
