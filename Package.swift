@@ -28,6 +28,13 @@ func library(_ name: String, of package: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: ["Program"]))
 }
 
+/// The scripts of a device's page.
+let pageScripts = [
+    "API", "Actions", "Apps", "Commands", "Device", "DeviceActions", "Events", "FileActions",
+    "FilePage", "Files", "Guidelines", "Layout", "Map", "Model", "Page", "Report",
+    "Rows", "Text", "TimeLine", "Tree", "Worker",
+]
+
 let package = Package(
     name: "appcontainer",
     products: [
@@ -158,7 +165,9 @@ let package = Package(
             dependencies: ["AppContainer", "ControlServer", "HashFunctions", "Platform", "SandboxModel"],
             path: "Sources/Client/DevicePage",
             // In the program itself, which is one file that can be copied anywhere.
-            resources: DEVICE_PAGE_RESOURCES,
+            resources: (["Page.css", "Page.html"] + pageScripts.map { "Scripts/\($0).js" }).map {
+                .embedInCode("Page/\($0)")
+            },
             swiftSettings: strict),
         .executableTarget(
             name: "AppContainerCommand",
@@ -213,6 +222,9 @@ let package = Package(
             "AppContainerCommandTests", in: "Client", of: ["AppContainer", "AppContainerCommand", "SandboxModel"],
             resources: [.copy("Transcripts")]),
         tests("AppContainerTests", in: "Client", of: ["AppContainer", "Platform"]),
+        tests(
+            "DevicePageTests", in: "Client",
+            of: ["AppContainer", "ControlServer", "DevicePage", "Platform", "SandboxModel"]),
         tests(
             "AppContainerTestingTests", in: "Client",
             of: ["AppContainer", "AppContainerCommand", "AppContainerTesting", "ContainerFoundation", "Platform"]),

@@ -2,7 +2,7 @@
 
 public import AppContainer
 import FoundationEssentials
-public import SandboxModel
+import SandboxModel
 
 /// The data of a report.
 public struct DeviceReport: Encodable, Sendable {

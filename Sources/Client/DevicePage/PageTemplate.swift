@@ -7,9 +7,36 @@ import SandboxModel
 /// The parts of the page, and how they become one.
 enum PageTemplate {
     /// The scripts, in the order in which they rely on each other.
-    static let script = joined([])
+    static let script = joined([
+        PackageResources.Text_js,
+        PackageResources.API_js,
+        PackageResources.Commands_js,
+        PackageResources.Model_js,
+        PackageResources.Rows_js,
+        PackageResources.Layout_js,
+        PackageResources.Files_js,
+        PackageResources.Tree_js,
+        PackageResources.Map_js,
+        PackageResources.FilePage_js,
+        PackageResources.Events_js,
+        PackageResources.TimeLine_js,
+        PackageResources.Device_js,
+        PackageResources.Apps_js,
+        PackageResources.Actions_js,
+        PackageResources.DeviceActions_js,
+        PackageResources.FileActions_js,
+        PackageResources.Guidelines_js,
+        PackageResources.Report_js,
+        PackageResources.Page_js,
+    ])
     /// The script of the worker.
-    static let worker = joined([])
+    static let worker = joined([
+        PackageResources.API_js,
+        PackageResources.Model_js,
+        PackageResources.Rows_js,
+        PackageResources.Layout_js,
+        PackageResources.Worker_js,
+    ])
     static var style: [UInt8] { PackageResources.Page_css }
 
     /// The page with everything in it. Its policy lets only these scripts and this style run.
@@ -30,7 +57,7 @@ enum PageTemplate {
     /// - Throws: as ``file(with:)``.
     static func shell(with json: [UInt8]) throws(Complaint) -> [UInt8] {
         try filled([
-            ("\"%DATA%\"", json), ("%POLICY%", Array(PageReply.policy.utf8)),
+            ("\"%DATA%\"", json), ("%POLICY%", Array(PageReply.policyOfPage.utf8)),
             ("%STYLE%", Array(#"<link rel="stylesheet" href="/page.css">"#.utf8)),
             ("%SCRIPTS%", Array(#"<script src="/page.js"></script>"#.utf8)),
         ])

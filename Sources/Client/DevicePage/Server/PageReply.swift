@@ -37,9 +37,11 @@ enum PageReply {
     static let html = "text/html; charset=utf-8"
 
     /// The page takes scripts, styles and data from its own server, and from nowhere else.
-    static let policy =
+    static let policyOfPage =
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
-        + "worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        + "worker-src 'self'; base-uri 'none'; form-action 'none'"
+    /// The same with the part that counts in a header alone: no other page has it in a frame.
+    static let policy = policyOfPage + "; frame-ancestors 'none'"
 
     static let headers: [(name: String, value: String)] = [
         ("Content-Security-Policy", policy), ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"),

@@ -95,7 +95,9 @@ final class Uploads: Sendable {
             }
         }
         try Complaint.wrap("cannot keep a part of \(part.name.text)") { () throws(SystemError) in
-            try file.descriptor.descriptor.write(part.bytes.span.bytes, to: part.offset)
+            try part.bytes.withSpan { (bytes) throws(SystemError) in
+                try file.descriptor.descriptor.write(bytes, to: part.offset)
+            }
         }
         isStored = true
         return file

@@ -48,8 +48,10 @@ final class ChangeFeed: Sendable {
 
     /// Records that a file has changed, or the entries of a directory.
     func record(_ place: HomePath) {
-        // Of a path that is cut, or of a file without a name, nobody could list the directory.
-        record(FileChange(app: place.app?.text, path: place.cut > 0 ? nil : place.path))
+        // A file that has no name any more is in no listing.
+        guard let path = place.path else { return }
+        // Of a path that is cut nobody could list the directory.
+        record(FileChange(app: place.app?.text, path: place.cut > 0 ? nil : path))
     }
 
     /// Records a change that no call on a mount has made.

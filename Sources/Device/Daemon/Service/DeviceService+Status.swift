@@ -21,7 +21,7 @@ extension DeviceService {
     /// The state of the device, its space, its process and its mounts. Counts purgeable entries, which may take a
     /// while.
     func status(_ request: StatusRequest) throws(Complaint) -> DeviceStatus {
-        let attempts = device.passcode.attempts
+        let attempts = device.passcode.standing
         return DeviceStatus(
             state: locking.deviceState.rawValue, device: device.directory.path, identifier: device.directory.uuid,
             hasPasscode: device.hasPasscode, passcodeAttempts: attempts.wrong,

@@ -153,7 +153,7 @@ public final class DevicePasscode: Sendable {
 
     /// The wrong attempts so far, and the seconds until the next one is let in. Neither is known of a damaged record,
     /// which lets no attempt in; the next one reports it.
-    public var attempts: (wrong: Int, secondsLeft: Int64) {
+    public var standing: (wrong: Int, secondsLeft: Int64) {
         guard let now = try? clock(), let attempts = (try? directory.passcodeAttempts()) ?? nil else { return (0, 0) }
         return (attempts.wrong, attempts.isMeasurable(at: now) ? attempts.secondsLeft(at: now) : attempts.delay)
     }

@@ -1,6 +1,6 @@
 // The processes that have a file open or mapped, by /proc (proc_pid_fd(5), proc_pid_fdinfo(5), proc_pid_maps(5)).
 
-public import Glibc
+import Glibc
 public import SandboxModel
 
 /// A process that has a file open or mapped. No path is followed, so that no filesystem is asked: it may be this

@@ -86,7 +86,10 @@ private final class DeviceWatch {
                 try await client.send(ActivityRequest())
             )
         }
-        let (status, apps, activity) = try found ?? (OfflineDevice.status(path), [], Activity(requests: [:]))
+        let (status, apps, activity): (DeviceStatus, [App], Activity)
+        if let found { (status, apps, activity) = found } else {
+            (status, apps, activity) = (try OfflineDevice.status(path), [], Activity(requests: [:]))
+        }
         let now = ContinuousClock.now
         let earlier = before.map { ($0.activity, seconds: ($0.time.duration(to: now)) / .seconds(1)) }
         before = (activity, now)

@@ -48,7 +48,7 @@ struct UserInterface: AsyncParsableCommand {
         try Output.line(link)
         if !noBrowser { Browser.open(link) }
         UserInterface.printLinksOnEnter(server)
-        await WorkQueue().run { ended.wait { $0 ? true : nil } }
+        await WorkQueue().run { _ = ended.wait { $0 ? true : nil } }
         await server.stop()
     }
 
