@@ -1,0 +1,89 @@
+// Changes of files on their way to those who follow them: each place once, and never in a caller's way.
+
+import AppContainer
+import ContainerVolume
+import Foundation
+import SandboxModel
+import Testing
+
+@testable import Daemon
+
+@Suite("Changes of files, followed")
+struct ChangeFeedTests {
+    private let feed = ChangeFeed()
+    private let app = ContainerIdentifier("com.example.Notes")!
+
+    private func lines(_ follower: ChangeFollower) async throws -> Set<FileChange> {
+        let bytes = await follower.next() ?? []
+        let lines = bytes.split(separator: UInt8(ascii: "\n"))
+        return Set(try lines.map { try JSONDecoder().decode(FileChange.self, from: Data($0)) })
+    }
+
+    @Test func `nobody is asked for while nobody follows`() {
+        #expect(!feed.isFollowed)
+        do {
+            let follower = feed.follow()
+            #expect(feed.isFollowed)
+            withExtendedLifetime(follower) {}
+        }
+        #expect(!feed.isFollowed)
+    }
+
+    @Test func `a place comes once, however often it changes`() async throws {
+        let follower = feed.follow()
+        for _ in 0..<100 { feed.record(app: app, path: "Documents") }
+        feed.record(app: app, path: "tmp")
+        #expect(
+            try await lines(follower) == [
+                FileChange(app: app.text, path: "Documents"), FileChange(app: app.text, path: "tmp"),
+            ])
+    }
+
+    @Test func `each follower gets all`() async throws {
+        let (one, other) = (feed.follow(), feed.follow())
+        feed.record(app: app, path: "Documents")
+        #expect(try await lines(one).count == 1)
+        #expect(try await lines(other).count == 1)
+    }
+
+    @Test func `for too many places one stands`() async throws {
+        let follower = feed.follow()
+        for number in 0...ChangeFollower.most { feed.record(app: app, path: "Documents/\(number)") }
+        let lines = try await lines(follower)
+        #expect(lines.contains(FileChange(app: nil, path: nil)))
+        #expect(lines.count <= 2)
+    }
+
+    @Test func `a place that is cut is anything of its app, and a file without a name is nothing`() async throws {
+        let follower = feed.follow()
+        feed.record(HomePath(app: app, path: nil, cut: 0))
+        feed.record(HomePath(app: app, path: "…/d", cut: 2000))
+        #expect(try await lines(follower) == [FileChange(app: app.text, path: nil)])
+    }
+
+    @Test func `events that tell of changed files are changes`() async throws {
+        let follower = feed.follow()
+        feed.record(Event(.purged, app: app.text, path: "Library/Caches/x"))
+        feed.record(Event(.delivered, app: app.text, path: "Documents/Inbox/a"))
+        feed.record(Event(.locked))
+        feed.record(Event(.refused, app: app.text, path: "Notes.app"))
+        #expect(
+            try await lines(follower) == [
+                FileChange(app: app.text, path: "Library/Caches"), FileChange(app: app.text, path: "Documents/Inbox"),
+            ])
+    }
+
+    @Test func `the end of the device ends what is followed, and what is followed later`() async {
+        let follower = feed.follow()
+        feed.end()
+        #expect(await follower.next() == nil)
+        #expect(await feed.follow().next() == nil)
+    }
+
+    @Test func `a reader that is cancelled waits no longer`() async {
+        let follower = feed.follow()
+        let reader = Task { await follower.next() }
+        reader.cancel()
+        #expect(await reader.value == nil)
+    }
+}

@@ -1,0 +1,160 @@
+// Listings that are made for people: whole, in order, part by part, and of one mind with an inspection.
+
+import BackingStore
+import ContainerVolume
+import Foundation
+import Platform
+import SandboxModel
+import Testing
+
+@Suite("The content of a home, listed for people")
+struct ContentsTests {
+    private let home: TestHome
+    private var volume: Volume { home.volume }
+
+    init() throws {
+        home = try TestHome()
+        for directory in ["Documents/b", "Documents/b/deep", "Library/Caches/x", "group/Library/Caches", "iCloud/d"] {
+            let path = directory.hasPrefix("group") || directory.hasPrefix("iCloud") ? directory : "data/\(directory)"
+            try FileManager.default.createDirectory(
+                atPath: "\(home.directory)/\(path)", withIntermediateDirectories: true)
+        }
+        for file in ["Documents/a", "Documents/b/deep/f", "Documents/é", "Library/Caches/x/cached", "tmp/t"] {
+            try home.store("text of \(file)", at: file)
+        }
+        try volume.with("Documents") { (node) throws(Fault) in
+            _ = try volume.makeSymbolicLink("link", in: node, target: Array("a".utf8), caller: TestHome.caller)
+        }
+    }
+
+    private func list(
+        _ directory: String = "", recursive: Bool = true, after: String? = nil, limit: Int = 1000
+    ) throws(Fault) -> Listing {
+        try volume.contents(
+            ListingOrder(
+                directory: path(directory), isRecursive: recursive, after: after.map { path($0) }, limit: limit),
+            ofHome: [])
+    }
+
+    private func path(_ text: String) -> [FileName] { [FileName](joined: Array(text.utf8))! }
+
+    private func names(_ listing: Listing) -> [String] { listing.entries.map(\.path.text) }
+
+    @Test func `a directory is listed by the bytes of its names`() throws {
+        let listing = try list("Documents", recursive: false)
+        #expect(names(listing) == ["Documents/a", "Documents/b", "Documents/link", "Documents/é"])
+        #expect(listing.isComplete)
+        #expect(listing.entries[2].target == Array("a".utf8))
+    }
+
+    @Test func `everything is listed once, each directory before its content`() throws {
+        let listed = names(try list())
+        #expect(Set(listed).count == listed.count)
+        for path in ["Documents/b/deep/f", "Library/Caches/x/cached", "Notes.app/Info.plist", "tmp/t"] {
+            let place = try #require(listed.firstIndex(of: path), "\(path)")
+            let above = HostPath.names(of: path).dropLast().joined(separator: "/")
+            #expect(try #require(listed.firstIndex(of: above)) < place)
+        }
+        #expect(listed.contains("Groups/\(TestHome.group)/Library/Caches"))
+        #expect(listed.contains("iCloud/\(TestHome.iCloud)/d"))
+    }
+
+    @Test(arguments: 1...7) func `parts of any size are the whole`(limit: Int) throws {
+        let whole = names(try list())
+        var parts: [String] = []
+        while true {
+            let part = try list(after: parts.last, limit: limit)
+            parts += names(part)
+            if part.isComplete { break }
+            #expect(part.entries.count == limit)
+        }
+        #expect(parts == whole)
+    }
+
+    @Test func `a part goes on where its beginning is gone`() throws {
+        #expect(names(try list("Documents", after: "Documents/aa")) == names(try list("Documents", after: "Documents/a")))
+        // A directory that has become a file, and one that is gone with all that was in it.
+        for gone in ["Documents/a/x/y", "Documents/b/deeper/z"] {
+            #expect(names(try list("Documents", after: gone)).allSatisfy { $0 > gone }, "\(gone)")
+        }
+    }
+
+    @Test func `a place outside of the directory begins at its first entry`() throws {
+        #expect(names(try list("Documents", after: "Library/x")) == names(try list("Documents")))
+    }
+
+    @Test func `each entry has what an inspection says of it`() throws {
+        try volume.with("Documents/b") { (node) throws(Fault) in
+            try volume.setAttribute(Array(BackupMark.attributeName.utf8), to: [1], flags: 0, of: node)
+            try volume.setAttribute(
+                Array(ProtectionClass.attributeName.utf8), to: Array("NSFileProtectionComplete".utf8), flags: 0, of: node)
+        }
+        for entry in try list().entries {
+            let inspected = try volume.inspect(entry.path)
+            #expect(entry.inclusion == inspected.inclusion, "\(entry.path.text)")
+            #expect(entry.isExcluded == inspected.isExcluded, "\(entry.path.text)")
+            #expect(entry.protection == inspected.protection, "\(entry.path.text)")
+            #expect(entry.shown.size == inspected.shown.size, "\(entry.path.text)")
+            #expect(entry.shown.permissions == inspected.shown.permissions, "\(entry.path.text)")
+        }
+    }
+
+    @Test func `what lies in Library/Caches and tmp may be purged, and nothing else`() throws {
+        for entry in try list().entries {
+            let text = entry.path.text
+            let isIn = ["Library/Caches/", "tmp/", "Groups/\(TestHome.group)/Library/Caches/"].contains { text.hasPrefix($0) }
+            #expect(entry.isPurgeable == isIn, "\(text)")
+        }
+        #expect(try list("Library/Caches/x").entries.allSatisfy { $0.isPurgeable })
+    }
+
+    @Test func `what cannot be listed is an error`() throws {
+        #expect(throws: Fault.errno(ENOENT)) { try list("missing") }
+        #expect(throws: Fault.errno(ENOTDIR)) { try list("Documents/a") }
+        #expect(throws: Fault.errno(ENOTDIR)) { try list("Documents/link") }
+    }
+
+    @Test func `a listing keeps no node`() throws {
+        let before = volume.knownNodes
+        _ = try list()
+        _ = try list(limit: 2)
+        _ = try list("Documents", after: "Documents/b/deep/f", limit: 1)
+        #expect(volume.knownNodes == before)
+    }
+
+    @Test func `a deep tree is listed to its ground`() throws {
+        var parent = try volume.node("Documents")
+        for _ in 0..<500 { parent = try volume.makeDirectory("d", in: parent, mode: 0o755, caller: TestHome.caller).node }
+        #expect(try list("Documents").entries.map(\.path.count).max() == 501)
+    }
+
+    // MARK: Attributes by path
+
+    @Test func `an attribute is set and removed by its path`() throws {
+        let mark = Array(BackupMark.attributeName.utf8)
+        try volume.change(attribute: mark, to: BackupMark.canonicalValue, of: path("Documents/a"))
+        #expect(try volume.inspect(path("Documents/a")).isExcluded)
+        try volume.change(attribute: mark, to: nil, of: path("Documents/a"))
+        try volume.change(attribute: mark, to: nil, of: path("Documents/a"))
+        #expect(try !volume.inspect(path("Documents/a")).isExcluded)
+    }
+
+    @Test func `rules hold for a path as for a call`() throws {
+        let mark = Array(BackupMark.attributeName.utf8)
+        func set(_ text: String) throws(Fault) {
+            try volume.change(attribute: mark, to: BackupMark.canonicalValue, of: path(text))
+        }
+        #expect(throws: Fault.refused(.sealedBundle)) { try set("Notes.app/Info.plist") }
+        #expect(throws: Fault.errno(EOPNOTSUPP)) { try set("Documents/link") }
+        #expect(throws: Fault.errno(ENOENT)) { try set("Documents/missing") }
+    }
+
+    @Test func `an inspection has every form of an attribute`() throws {
+        try volume.change(
+            attribute: Array(BackupMark.attributeName.utf8), to: BackupMark.canonicalValue, of: path("Documents/a"))
+        let names = try volume.inspect(path("Documents/a")).attributes.map { String(decoding: $0.name, as: UTF8.self) }
+        #expect(Set(names).count == names.count)
+        for name in BackupMark.Form.allCases.flatMap(\.names) { #expect(names.contains(name), "\(name)") }
+        #expect(names.contains(BackupInclusion.attributeName))
+    }
+}

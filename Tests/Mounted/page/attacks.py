@@ -1,0 +1,202 @@
+#!/usr/bin/python3
+"""Attacks on the server of a device's page: by other sites, by other users, by who has no link.
+
+    attacks.py NAME DEVICE APP HOME"""
+
+import json
+import socket
+import subprocess
+import sys
+import time
+
+import served
+from kit import check, eventually
+from served import LINES, Served
+
+
+def link_opens_once(device, app, home):
+    with Served(device, admitted=False) as page:
+        token = page.link[len(page.origin):]
+        head = page.ask("HEAD", token)
+        check(head.status == 403 and "Set-Cookie" not in head.headers, "HEAD uses nothing up", head.status)
+        first = page.ask("GET", token)
+        check(first.status == 200 and b"<!DOCTYPE html>" in first.content, "the link", first.status)
+        cookie = first.headers["Set-Cookie"]
+        for word in ("HttpOnly", "SameSite=Strict", f"appcontainer-{page.port}="):
+            check(word in cookie, word, "is not in", cookie)
+        again = page.ask("GET", token)
+        check(again.status == 403 and b"used already" in again.content, "a second use", again.status)
+        check("Set-Cookie" not in again.headers, "a cookie for a used link")
+        for wrong in ("/", "/?token=", "/?token=" + "0" * 64, token[:-1], token + "0", "/?token=" + token[-64:].upper()):
+            answer = page.ask("GET", wrong)
+            check(answer.status == 403 and b"<script" not in answer.content, "without a token", wrong, answer.status)
+        # The browser that has the cookie may open the link again.
+        page.cookie = cookie.split(";")[0]
+        check(page.ask("GET", token).status == 200, "the same browser")
+        check(page.ask("GET", "/").status == 200, "the same browser, later")
+
+
+def nothing_without_cookie(device, app, home):
+    with Served(device) as page:
+        paths = ["/v1/status", "/v1/events", "/v1/events/follow", "/page.js", "/worker.js", "/page.css",
+                 f"/report?app={app}", "/nothing"]
+        for cookie in (None, "", f"appcontainer-{page.port}=", f"appcontainer-{page.port}={'0' * 64}",
+                       page.cookie[:-1], page.cookie.replace(str(page.port), "80")):
+            for path in paths:
+                check(page.ask("GET", path, cookie=cookie).status == 401, path, "with", cookie)
+            answer = page.ask("POST", "/v1/lock", {"now": True}, cookie=cookie)
+            check(answer.status == 401, "lock with", cookie, answer.status)
+            answer = page.ask("POST", f"/deliver?app={app}&name=a&upload=u&offset=0&last", b"x", cookie=cookie)
+            check(answer.status == 401, "deliver with", cookie, answer.status)
+        check(served.state(device)["state"] == "unlocked", "nothing was locked")
+
+
+def no_other_name_or_site(device, app, home):
+    with Served(device) as page:
+        hosts = ["evil.example", f"evil.example:{page.port}", "127.0.0.1", f"127.0.0.1:{page.port}.evil.example",
+                 f"[::1]:{page.port}", f"0.0.0.0:{page.port}", "", [f"127.0.0.1:{page.port}"] * 2]
+        for host in hosts:
+            answer = page.ask("GET", "/v1/status", Host=host)
+            check(answer.status in (400, 403), "Host", host, answer.status)
+            answer = page.ask("GET", page.link[len(page.origin):], cookie=None, Host=host)
+            check(answer.status in (400, 403), "Host", host, answer.status)
+        check(page.ask("GET", "/v1/status", Host=f"localhost:{page.port}").status == 200, "localhost")
+        for origin in ("null", "http://evil.example", f"https://127.0.0.1:{page.port}", "http://127.0.0.1:80",
+                       f"http://localhost:{page.port}", "", None, [page.origin] * 2):
+            answer = page.ask("POST", "/v1/lock", {"now": True}, Origin=origin)
+            check(answer.status == 403, "Origin", origin, answer.status)
+        for site in ("cross-site", "same-site"):
+            for method, path in (("GET", "/v1/status"), ("POST", "/v1/lock"), ("GET", "/")):
+                check(page.ask(method, path, Sec_Fetch_Site=site).status == 403, site, method, path)
+        check(served.state(device)["state"] == "unlocked", "nothing was locked")
+
+
+def answers_guard_the_page(device, app, home):
+    with Served(device) as page:
+        for path in ("/", "/page.js", "/v1/status", "/nothing", f"/report?app={app}"):
+            answer = page.ask("GET", path)
+            policy = answer.headers["Content-Security-Policy"]
+            check("default-src 'none'" in policy and "unsafe" not in policy, path, policy)
+            check("frame-ancestors 'none'" in policy, path, policy)
+            check(answer.headers["X-Content-Type-Options"] == "nosniff", path)
+            check(answer.headers["Cache-Control"] == "no-store", path)
+            check(answer.headers["Cross-Origin-Resource-Policy"] == "same-origin", path)
+            check("Access-Control-Allow-Origin" not in answer.headers, path)
+
+
+def only_what_the_page_needs(device, app, home):
+    with Served(device) as page:
+        for path in ("install", "uninstall", "reset", "run", "mount", "unmount", "restore", "passcode", "shutdown",
+                     "backup-password", "deliver", "../v1/shutdown", "status/../shutdown", "", "%73hutdown"):
+            status, answer = page.api(path, {"app": app})
+            check(status == 404 and answer["complaint"]["kind"] == "notFound", path, status)
+        check(page.api("lock")[0] == 405, "GET of a call")
+        check(page.api("status", {})[0] == 405, "POST of a query")
+        check(page.ask("PUT", "/v1/lock").status == 405 and page.ask("DELETE", "/").status == 405, "other methods")
+        check(served.state(device)["state"] == "unlocked", "it is on, and nothing was locked")
+
+
+def read_only_changes_nothing(device, app, home):
+    before = served.state(device)
+    with Served(device, "--read-only") as page:
+        calls = [
+            ("lock", {"now": True}), ("restart", {}), ("unlock", {"passcode": "1234"}), ("purge", {"level": "critical"}),
+            ("purge", {"dryRun": False}), ("exclude", {"app": app, "path": "Documents"}),
+            ("include", {"app": app, "path": "Documents"}),
+            ("protect", {"app": app, "path": "Documents", "protection": "NSFileProtectionNone"}),
+            ("suspend", {"app": app}), ("resume", {"app": app}), ("terminate", {"app": app}), ("clock", {"advance": 60}),
+            ("clock", {"real": True}), ("conditions", {"power": False}), ("capacity", {"capacity": 1 << 30}),
+            ("schedule", {"ends": True}), ("backup", {"output": home + "/../backup.tar"}), ("check", {"repair": True}),
+        ]
+        for path, body in calls:
+            status, answer = page.api(path, body)
+            check(status == 403 and "--read-only" in answer["complaint"]["message"], path, body, status, answer)
+        # A parser that takes the last of two keys, and one that takes the first.
+        for text in (b'{"dryRun": true, "dryRun": false}', b'{"dryRun": false, "dryRun": true}'):
+            page.ask("POST", "/v1/purge", text)
+        status, _ = page.deliver(app, "a.txt", b"text")
+        check(status == 403, "deliver", status)
+        for path, body in (("status", None), ("files", {"app": app}), ("inspect", {"app": app, "path": "Documents"}),
+                           ("purge", {"dryRun": True}), ("clock", {}), ("conditions", {}), ("capacity", {})):
+            check(page.api(path, body)[0] == 200, path)
+    after = served.state(device)
+    for volatile in ("available", "availableForImportantUsage", "availableForOpportunisticUsage"):
+        before.pop(volatile), after.pop(volatile)
+    check(before == after, "the device has changed", before, after)
+
+
+def requests_are_bounded(device, app, home):
+    with Served(device) as page:
+        answer = page.ask("POST", "/v1/files", b"x" * (9 << 20))
+        check(answer.status == 413, "a large body", answer.status)
+        answer = page.ask("GET", "/v1/status?" + "x" * 40000)
+        check(answer.status == 400, "a long head", answer.status)
+        raw = socket.create_connection(("127.0.0.1", page.port))
+        raw.sendall(b"nonsense\r\n\r\n")
+        check(raw.recv(64).startswith(b"HTTP/1.1 400"), "nonsense")
+        silent = [socket.create_connection(("127.0.0.1", page.port)) for _ in range(400)]
+        check(page.api("status")[0] == 200, "beside silent clients")
+        for one in silent:
+            one.close()
+
+
+def deliveries_are_files_of_their_own(device, app, home):
+    content = bytes(range(256)) * 20000
+    before = served.temporary_directories()
+    with Served(device) as page:
+        status, paths = page.deliver(app, "große datei.bin", content)
+        check(status == 200 and paths == ["Documents/Inbox/große datei.bin"], status, paths)
+        check(open(f"{home}/{paths[0]}", "rb").read() == content, "the content")
+        for name in ("", ".", "..", "a/b", "../a", "a\0b", "x" * 300):
+            status, answer = page.deliver(app, name, b"text")
+            check(status == 400, "the name", name, status, answer)
+        check(page.deliver(app, "nobody.txt", b"text", upload="x" * 65)[0] == 400, "a long word for an upload")
+        check(page.deliver("com.example.missing", "a.txt", b"text")[0] == 404, "an app that is not there")
+        query = f"/deliver?app={app}&name=b.txt&upload=two&offset="
+        check(page.ask("POST", query + "5", b"text").status == 400, "a part without its first")
+        check(page.ask("POST", query + "0", b"text").status == 200, "the first part")
+        check(page.ask("POST", query + "0", b"text").status == 400, "the first part again")
+        check(page.ask("POST", query + "9&last", b"text").status == 400, "a part too far")
+        check(page.ask("POST", query + "4&last", b"more").status == 200, "the last part")
+        check(open(f"{home}/Documents/Inbox/b.txt").read() == "textmore", "the parts")
+        # One that is never finished goes with the server.
+        check(page.ask("POST", query.replace("two", "three") + "0", b"text").status == 200, "a first part")
+    check(served.temporary_directories() == before, "what is left", served.temporary_directories() - before)
+
+
+def streams_end_with_the_device(device, app, home):
+    with Served(device) as page:
+        changes = page.ask("GET", "/v1/changes/follow", accept=LINES)
+        with open(f"{home}/Documents/changed", "w") as file:
+            file.write("text")
+        wanted = {"app": app, "path": "Documents"}
+        # It waits for lines until its time is over; the file itself is a change of its own.
+        while json.loads(changes.readline()) != wanted:
+            pass
+        events = page.ask("GET", "/v1/events/follow", accept=LINES)
+        check(json.loads(events.readline())["event"], "an event")
+        subprocess.run(["appcontainer", "unmount", home], check=True)
+        subprocess.run(["appcontainer", "shutdown", device], check=True, capture_output=True)
+        eventually(lambda: not changes.readline(), "the changes end")
+        while events.readline():
+            pass
+        status, answer = page.api("status")
+        check(status == 503 and answer["complaint"]["kind"] == "daemonUnreachable", status, answer)
+        check("appcontainer boot" in answer["complaint"]["message"], answer)
+        check(page.ask("GET", "/").status == 200, "the page itself is there")
+        subprocess.run(["appcontainer", "boot", device], check=True, capture_output=True)
+        eventually(lambda: page.api("status")[0] == 200, "the device is found again")
+
+
+def ends_with_its_command(device, app, home):
+    with Served(device) as page:
+        events = page.ask("GET", "/v1/events/follow", accept=LINES)
+        check(events.status == 200, "following")
+        began = time.monotonic()
+    check(time.monotonic() - began < 5, "it took long to end")
+    refused = socket.socket()
+    check(refused.connect_ex(("127.0.0.1", page.port)) != 0, "the port is free")
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])

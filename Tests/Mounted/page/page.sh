@@ -1,0 +1,114 @@
+# The page of a device: its server and what may reach it, every button of it in a browser, and `top`.
+# shellcheck shell=bash disable=SC2164
+
+attack() { timeout 200 /usr/bin/python3 "$HERE/attacks.py" "$1" "$DEVICE" "$APP" "$MOUNT"; }
+
+case_the_link_of_a_page_opens_it_once() {
+    start
+    attack link_opens_once
+    stop
+}
+
+case_without_its_cookie_a_page_gives_nothing() {
+    start
+    attack nothing_without_cookie
+    stop
+}
+
+case_requests_of_other_sites_and_under_other_names_are_refused() {
+    start
+    attack no_other_name_or_site
+    attack answers_guard_the_page
+    stop
+}
+
+case_a_page_reaches_only_the_part_of_the_control_api_that_it_needs() {
+    start
+    attack only_what_the_page_needs
+    attack requests_are_bounded
+    stop
+}
+
+case_a_page_that_only_looks_changes_nothing() {
+    start
+    attack read_only_changes_nothing
+    stop
+}
+
+case_files_dropped_on_a_page_are_delivered() {
+    start
+    attack deliveries_are_files_of_their_own
+    stop
+}
+
+case_a_page_tells_that_its_device_is_off_and_finds_it_again() {
+    start
+    attack streams_end_with_the_device
+    attack ends_with_its_command
+    appcontainer shutdown "$DEVICE"
+}
+
+rootcase_no_other_user_gets_into_a_page() {
+    start
+    local link served
+    appcontainer ui "$DEVICE" --no-browser >link &
+    served=$!
+    eventually grep -q token link
+    link=$(cat link)
+    contains "$(runuser -u "$TEST_USER" -- curl -sS "$link")" 'belongs to another user'
+    same "$(runuser -u "$TEST_USER" -- curl -sS -o answer -w '%{http_code}' "$link")" 403 'status'
+    # The link was not used up by that.
+    same "$(curl -sS -o answer -w '%{http_code}' "$link")" 200 'status'
+    kill "$served"
+    wait "$served"
+    stop
+}
+
+case_the_command_of_a_page_says_what_is_wrong() {
+    start
+    local port link
+    complains 3 appcontainer ui missing --no-browser
+    complains 64 appcontainer ui "$DEVICE" --port 70000
+    complains 64 appcontainer ui "$DEVICE" --port x
+    appcontainer ui "$DEVICE" --no-browser >link &
+    eventually grep -q token link
+    link=$(cat link)
+    port=${link#*1:}
+    complains 20 appcontainer ui "$DEVICE" --no-browser --port "${port%%/*}"
+    # Two pages of one device work side by side.
+    appcontainer ui "$DEVICE" --no-browser --read-only >other &
+    eventually grep -q token other
+    same "$(curl -sS -o answer -w '%{http_code}' "$(cat other)")" 200 'the other page'
+    same "$(curl -sS -o answer -w '%{http_code}' "$link")" 200 'the page'
+    kill %1 %2
+    wait
+    stop
+}
+
+case_top_shows_a_device() {
+    start
+    echo text >"$DOCUMENTS/file"
+    refused touch "$MOUNT/new"
+    local shown
+    shown=$(appcontainer top "$DEVICE" --once)
+    contains "$shown" unlocked
+    contains "$shown" "$APP"
+    contains "$shown" topLevel
+    same "$(wc -L <<<"$shown")" "$(wc -L <<<"$shown" | awk '{ print $1 > 80 ? 80 : $1 }')" 'columns'
+    shown=$(appcontainer top "$DEVICE" --json)
+    same "$(json status state <<<"$shown")" unlocked state
+    same "$(json apps 0 identifier <<<"$shown")" "$APP" app
+    same "$(json refused 0 rule <<<"$shown")" topLevel rule
+    [ "$(json requests mkdir <<<"$shown")" != null ] || [ "$(json requests create <<<"$shown")" != null ] || fail 'no requests'
+    complains 27 appcontainer top "$DEVICE"
+    stop
+    # A device that is off is shown as off, and stays so.
+    contains "$(appcontainer top "$DEVICE" --once)" off
+    same "$(appcontainer status "$DEVICE" --json | json daemon pid)" null daemon
+}
+
+case_top_draws_on_a_terminal_and_leaves_it_as_it_was() {
+    start
+    TERM=xterm timeout 60 /usr/bin/python3 "$HERE/terminal.py" "$DEVICE"
+    stop
+}

@@ -1,0 +1,54 @@
+#!/usr/bin/python3
+"""`appcontainer top` on a terminal of 80 columns and 24 rows.
+
+    terminal.py DEVICE"""
+
+import fcntl
+import os
+import pty
+import re
+import signal
+import struct
+import sys
+import termios
+import time
+
+from kit import check
+
+ROWS, COLUMNS = 24, 80
+
+
+def read_until(terminal, mark):
+    text = b""
+    end = time.monotonic() + 30
+    while mark not in text:
+        check(time.monotonic() < end, mark, "does not come:", text[-500:])
+        try:
+            text += os.read(terminal, 65536)
+        except OSError:
+            check(mark in text, mark, "did not come:", text[-500:])
+    return text
+
+
+def main(device):
+    process, terminal = pty.fork()
+    if process == 0:
+        os.execvp("appcontainer", ["appcontainer", "top", device])
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+    # Two screens: the first may have come before the size.
+    text = read_until(terminal, b"\x1b[J")
+    text = read_until(terminal, b"\x1b[J")
+    screen = text[text.rindex(b"\x1b[H"):].decode()
+    plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", screen)
+    lines = plain.split("\r\n")
+    check(len(lines) <= ROWS, "rows", len(lines))
+    check(max(map(len, lines)) <= COLUMNS, "columns", max(map(len, lines)))
+    check("unlocked" in lines[0], lines[0])
+    os.kill(process, signal.SIGINT)
+    read_until(terminal, b"\x1b[?1049l")
+    _, status = os.waitpid(process, 0)
+    check(os.waitstatus_to_exitcode(status) == 0, "it ends with", status)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
