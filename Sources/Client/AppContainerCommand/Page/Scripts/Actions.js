@@ -22,7 +22,7 @@ class CommandBar {
 
     tell(text, isProblem) {
         this.outcome.className = isProblem ? "outcome problem" : "outcome";
-        setText(this.outcome, text);
+        this.outcome.replaceChildren(make("span", { class: "quiet" }, timeOf(Date.now())), " ", text);
     }
 }
 
@@ -44,7 +44,7 @@ async function copyText(text, button) {
 
 /** Attributes by which a control shows its command line while it is pointed at or has the focus. */
 function commandHints(command) {
-    const show = () => page.bar.show(command());
+    const show = () => isQuiet || page.bar.show(command());
     return { pointerenter: show, focus: show };
 }
 
@@ -108,7 +108,7 @@ function select(choices, chosen) {
  */
 class ActionDialog {
     constructor({ title, content, command, confirm, isDanger, run, changed }) {
-        Object.assign(this, { run, changed });
+        Object.assign(this, { run, changed, command });
         this.line = commandLine(command);
         this.problem = make("p", { class: "warning", role: "alert" });
         this.problem.hidden = true;
@@ -151,6 +151,7 @@ class ActionDialog {
         try {
             const outcome = await this.run(this.abort.signal, progress => this.tell(progress));
             if (outcome) {
+                page.bar.show(this.command());
                 page.bar.tell(outcome);
                 this.end();
             }
@@ -195,6 +196,6 @@ class ActionDialog {
         this.element.remove();
         const back = this.before?.isConnected ? this.before
             : document.querySelector(`[data-action="${CSS.escape(this.beforeName ?? "")}"]`);
-        (back ?? byID("tree"))?.focus();
+        focusQuietly(back ?? byID("tree"));
     }
 }

@@ -126,6 +126,9 @@ function acceptDrops(place) {
 
 // MARK: Files
 
+/** Places that are never in a backup, whatever mark they have. */
+const neverBackedUp = /^(tmp|iCloud|Library\/Caches|Groups\/[^/]+\/Library\/Caches)$/;
+
 /** The home of the app that is chosen, for command lines. */
 function home() {
     const app = page.findApp(page.app);
@@ -135,8 +138,12 @@ function home() {
 function fileActions(facts) {
     const { path } = facts;
     const isKept = ["symbolicLink", "fifo", "socket", "device"].includes(facts.kind);
+    const bundle = page.findApp(page.app)?.bundle;
     if (path === "" || isKept) return null;
-    const mark = facts.isMarked ? actionButton({
+    if (bundle && (path === bundle || path.startsWith(bundle + "/"))) {
+        return section("Change", make("p", { class: "quiet" }, "The bundle is signed: nothing in it changes."));
+    }
+    const mark = neverBackedUp.test(path) ? null : facts.isMarked ? actionButton({
         text: "Include", command: () => commands.include(home(), path), run: async () => {
             await request("include", { app: page.app, path });
             return `${shown(path)} is included in backups again.`;
@@ -146,7 +153,7 @@ function fileActions(facts) {
             return `${shown(path)} is left out of backups.`;
         } });
     // Each path has buttons of its own, which nothing keeps for another.
-    mark.dataset.path = path;
+    if (mark) mark.dataset.path = path;
     const protect = actionButton({
         text: "Protect…", command: () => commands.protect(home(), path, classes[facts.protection || 3].word, false),
         run: () => protectFile(facts) });

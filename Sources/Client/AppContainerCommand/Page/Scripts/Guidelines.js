@@ -38,7 +38,7 @@ function findingsTable(groups, isLive) {
 
 /** A table in a box that scrolls sideways where it is too narrow. A title with # is that of a column of numbers. */
 function table(titles, rows, label) {
-    return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, make("table", {},
+    return make("div", { class: label === "Directories" ? "scroll" : "scroll stacks", tabindex: "0", role: "region", "aria-label": "Table: " + label }, make("table", {},
         make("thead", {}, make("tr", {}, titles.map(title => make("th", {
             scope: "col", class: title.startsWith("#") ? "number" : null }, title.replace("#", ""))))),
         make("tbody", {}, rows)));
@@ -46,7 +46,8 @@ function table(titles, rows, label) {
 
 function directoriesTable(directories) {
     return table(["Directory", "#Files", "#Size", "#Left out", "#Purgeable"], directories.map(one => {
-        const place = make("td", { class: "wrap" }, pathOf(one.path));
+        const name = one.level === 1 ? one.path : one.path.slice(one.path.lastIndexOf("/") + 1);
+        const place = make("td", { class: "wrap", title: shown(one.path) }, pathOf(name));
         place.style.paddingInlineStart = (one.level - 1) * 16 + "px";
         const amount = size => make("td", { class: size === 0 ? "number quiet" : "number" }, size === 0 ? "–" : bytes(size));
         return make("tr", {}, place, make("td", { class: "number" }, number(one.files)), amount(one.size),

@@ -178,11 +178,11 @@ class Treemap {
         if (width < leastLetter || height < leastLetter) return;
         const isWide = width >= leastLabel.width && height >= leastLabel.height;
         const room = isWide && letter ? width - 24 : width - 10;
-        if (isWide) this.write(context, map.names[index], left + 5, top + Math.min(10, height / 2), room, ink);
+        if (isWide) this.write(context, map.names[index], left + 5, top + Math.min(10, height / 2), room, ink, index);
         if (letter) {
             context.textAlign = isWide ? "right" : "center";
             const at = isWide ? left + width - 6 : left + width / 2;
-            this.ground(context, map, index, at - (isWide ? 8 : 5), top + (isWide ? 3 : height / 2 - 6));
+            this.ground(context, index, at - (isWide ? 8 : 5), top + (isWide ? 4 : height / 2 - 6), 10);
             context.fillStyle = ink;
             context.fillText(letter, at, top + (isWide ? Math.min(10, height / 2) : height / 2));
             context.textAlign = "left";
@@ -190,13 +190,14 @@ class Treemap {
     }
 
     // Text over hatching keeps the contrast of the plain colour.
-    ground(context, map, index, left, top, width = 10) {
+    ground(context, index, left, top, width) {
+        const { map } = this;
         if (!(map.flags[index] & flag.leftOut) || map.kinds[index] === tileKinds.rest) return;
         context.fillStyle = this.colours.tiles[map.classes[index]];
         context.fillRect(left - 1, top, width + 2, 13);
     }
 
-    write(context, name, left, middle, room, ink) {
+    write(context, name, left, middle, room, ink, index = -1) {
         let text = shown(name);
         if (context.measureText(text).width > room) {
             text = text.slice(0, Math.max(1, Math.floor(room / 5)));
@@ -204,6 +205,7 @@ class Treemap {
             if (text.length < 2) return;
             text += "…";
         }
+        if (index >= 0) this.ground(context, index, left, middle - 7, context.measureText(text).width);
         context.fillStyle = ink;
         context.fillText(text, left, middle);
     }
@@ -340,6 +342,7 @@ function showLegend(place, sums) {
     replace(place, parts.map(part => make("li", {}, make(part.filter ? "button" : "span", {
         type: part.filter ? "button" : null, class: "legend-entry",
         title: part.filter ? `${part.name ?? part.text}: filter by ${part.filter}` : null, click: part.filter && (() => page.filterBy(part.filter)),
-    }, part.badge, make("span", {}, part.text), part.closed ? make("span", { class: "closed" }, icon("lock"), "closed now") : null,
+    }, part.badge, make("span", {}, part.text), part.closed ? make("span", { class: "closed", title: "closed now" }, icon("lock"),
+        make("span", { class: "unseen" }, "closed now")) : null,
         make("span", { class: "amount" }, part.size === undefined ? "" : bytes(part.size))))));
 }

@@ -116,10 +116,11 @@ const page = {
         }
         const isBack = this.problem !== null || this.status === null;
         this.status = status;
-        if (isBack) await this.found();
+        const found = isBack ? this.found() : null;
         this.deviceView.show(status);
         this.timeLine.sample(status);
         replace(byID("actions"), actions.ofDevice().filter(Boolean));
+        await found;
     },
 
     /** The device answers, for the first time or again. */
@@ -129,14 +130,10 @@ const page = {
         document.body.classList.remove("lost");
         byID("sentence").hidden = true;
         if (wasLost) this.bar.tell("The device answers again.");
-        try {
-            const rules = await request("rules");
-            this.rules = new Map(rules.map(rule => [rule.rule, rule]));
-        } catch {
+        const rules = request("rules").then(list => this.rules = new Map(list.map(rule => [rule.rule, rule])),
             // Refusals are shown without their explanation then.
-        }
-        await this.refreshApps();
-        await this.refreshFacts();
+            () => undefined);
+        await Promise.all([rules, this.refreshApps(), this.refreshFacts()]);
     },
 
     /** The device, or the way to it, is gone: the page says so, and goes on asking. */
@@ -326,6 +323,7 @@ function beginLive() {
     acceptDrops(byID("files"));
     heed();
     showLegend(byID("legend"), null);
+    page.refreshApps();
     keepPolling();
     keepFollowing("events/follow", event => page.record.take(event), () => page.record.begin());
     keepFollowing("changes/follow", change => page.files.change(change.app, change.path), () => page.app && page.files.open(page.app));

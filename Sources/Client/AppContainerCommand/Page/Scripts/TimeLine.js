@@ -101,9 +101,11 @@ class TimeLine {
     scale(from, to, x, height) {
         const step = { 2: 30000, 10: 120000, 60: 600000 }[this.minutes];
         const marks = [];
+        // Only so many texts as have room beside each other.
+        const room = Math.ceil(92 / Math.max(1, x(step) - x(0)));
         for (let moment = Math.ceil(from / step) * step; moment < to; moment += step) {
             marks.push(draw("line", { class: "mark", x1: x(moment), x2: x(moment), y1: 0, y2: height - 16 }));
-            if (x(moment) > labelWidth + 24 && x(moment) < x(to) - 24) {
+            if (x(moment) > labelWidth + 36 && x(moment) < x(to) - 36 && moment / step % room === 0) {
                 marks.push(draw("text", { class: "scale", x: x(moment), y: height - 4, "text-anchor": "middle" },
                     clockForm.format(moment)));
             }

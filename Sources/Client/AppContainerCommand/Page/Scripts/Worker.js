@@ -2,7 +2,7 @@
 "use strict";
 
 const firstPart = 500;
-const furtherPart = 5000;
+const furtherPart = 2000;
 // A directory that changes all the time is listed again no more often than this.
 const changePause = 400;
 const noticePause = 120;
