@@ -23,6 +23,7 @@ class CommandBar {
     tell(text, isProblem) {
         this.outcome.className = isProblem ? "outcome problem" : "outcome";
         this.outcome.replaceChildren(make("span", { class: "quiet" }, timeOf(Date.now())), " ", text);
+        this.outcome.title = text;
     }
 }
 

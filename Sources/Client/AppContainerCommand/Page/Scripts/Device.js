@@ -32,9 +32,9 @@ class DeviceView {
         page.stateChanged?.();
     }
 
-    showOff() {
+    showOff(state) {
         this.status = null;
-        this.announce("off");
+        this.announce(state);
         this.grace.hidden = true;
         replace(this.facts, make("p", { class: "quiet" }, "Nothing is known while the device does not answer."));
     }

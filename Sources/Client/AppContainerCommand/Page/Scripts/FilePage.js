@@ -11,6 +11,9 @@ function section(title, ...content) {
     return make("section", {}, make("h3", {}, title), content);
 }
 
+// Of content; each has a nonce and a tag of its own.
+const blockSize = 4096;
+
 const kindNames = {
     file: "File", directory: "Directory", symbolicLink: "Symbolic link", fifo: "FIFO", socket: "Socket", device: "Device node",
     rest: "Small files",
@@ -155,6 +158,7 @@ function fileFacts(facts, inspection) {
     } else {
         pairs.push(["Size", `${bytes(facts.size)}${facts.size >= 1024 ? ` (${number(facts.size)} bytes)` : ""}`]);
         pairs.push(["Stored", `${bytes(facts.stored)} in the device directory`]);
+        if (facts.protection > 0) pairs.push(["Blocks", `${number(Math.ceil(facts.size / blockSize))} of 4,096 bytes, each sealed by itself`]);
     }
     pairs.push(["Target", facts.target !== null ? pathOf(facts.target) : null],
         ["Modified", Number.isFinite(facts.modified) ? timeOf(facts.modified) : null],

@@ -38,6 +38,7 @@ function findingsTable(groups, isLive) {
 
 /** A table in a box that scrolls sideways where it is too narrow. A title with # is that of a column of numbers. */
 function table(titles, rows, label) {
+    for (const row of rows) [...row.children].forEach((cell, index) => cell.dataset.title = titles[index].replace("#", ""));
     return make("div", { class: label === "Directories" ? "scroll" : "scroll stacks", tabindex: "0", role: "region", "aria-label": "Table: " + label }, make("table", {},
         make("thead", {}, make("tr", {}, titles.map(title => make("th", {
             scope: "col", class: title.startsWith("#") ? "number" : null }, title.replace("#", ""))))),

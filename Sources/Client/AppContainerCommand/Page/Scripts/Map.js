@@ -12,16 +12,16 @@ function mapColours() {
         tiles: classes.map((_, index) => value(`--class-${index}`)),
         texts: classes.map((_, index) => value(`--on-class-${index}`)),
         ground: value("--map-ground"), frame: value("--map-frame"), text: value("--text"), hatch: value("--map-hatch"),
-        rest: value("--map-rest"), quiet: value("--quiet"), focus: value("--focus"),
+        quiet: value("--quiet"), focus: value("--focus"),
     };
 }
 
 /** The facts of a tile in one line. */
 function tileWords(map, index) {
     const kind = map.kinds[index];
-    const parts = [shown(kind === tileKinds.rest ? map.names[index] : map.paths[index]), bytes(map.sizes[index])];
-    if (kind === tileKinds.rest) return `${parts[0]} of ${shown(map.paths[index]) || "the home"}`;
-    if (kind === tileKinds.file) {
+    const parts = [shown(map.paths[index]), bytes(map.sizes[index])];
+    if (kind === tileKinds.rest) parts[0] = `Small files in ${shown(map.paths[index]) || "the home"}`;
+    if (kind === tileKinds.file || kind === tileKinds.rest) {
         const known = classes[map.classes[index]];
         parts.push(known.letter ? `class ${known.letter}: ${known.name}` : known.name);
         if (known.letter && !page.isReadable(map.classes[index])) parts.push("closed now");
@@ -153,15 +153,15 @@ class Treemap {
             if (map.names[index]) this.write(context, map.names[index], left + 4, top + 8, width - 8, colours.text);
             return;
         }
-        const isRest = kind === tileKinds.rest;
-        context.fillStyle = isRest ? colours.rest : colours.tiles[map.classes[index]];
+        context.fillStyle = colours.tiles[map.classes[index]];
         context.fillRect(...inside);
-        if (map.flags[index] & flag.leftOut && !isRest) {
+        if (kind === tileKinds.rest) this.grain(context, inside);
+        if (map.flags[index] & flag.leftOut) {
             context.fillStyle = pattern;
             context.fillRect(...inside);
         }
-        const ink = isRest ? colours.text : colours.texts[map.classes[index]];
-        if (map.flags[index] & flag.purgeable && !isRest && Math.min(width, height) > 9) {
+        const ink = colours.texts[map.classes[index]];
+        if (map.flags[index] & flag.purgeable && Math.min(width, height) > 9) {
             context.strokeStyle = ink;
             context.setLineDash([3, 3]);
             context.strokeRect(left + 2.5, top + 2.5, width - gap - 5, height - gap - 5);
@@ -170,11 +170,20 @@ class Treemap {
         this.label(context, index, ink);
     }
 
+    /** Fine lines: many small files together. */
+    grain(context, [left, top, width, height]) {
+        context.fillStyle = this.colours.ground;
+        context.globalAlpha = 0.45;
+        for (let x = left + 3; x < left + width; x += 4) context.fillRect(x, top, 0.7, height);
+        for (let y = top + 3; y < top + height; y += 4) context.fillRect(left, y, width, 0.7);
+        context.globalAlpha = 1;
+    }
+
     label(context, index, ink) {
         const { map } = this;
         const { left, top, width, height } = this.box(index);
-        const isFile = map.kinds[index] === tileKinds.file;
-        const letter = isFile ? classes[map.classes[index]].letter : "";
+        const hasClass = map.kinds[index] !== tileKinds.closed;
+        const letter = hasClass ? classes[map.classes[index]].letter : "";
         if (width < leastLetter || height < leastLetter) return;
         const isWide = width >= leastLabel.width && height >= leastLabel.height;
         const room = isWide && letter ? width - 24 : width - 10;
@@ -192,7 +201,7 @@ class Treemap {
     // Text over hatching keeps the contrast of the plain colour.
     ground(context, index, left, top, width) {
         const { map } = this;
-        if (!(map.flags[index] & flag.leftOut) || map.kinds[index] === tileKinds.rest) return;
+        if (!(map.flags[index] & flag.leftOut) && map.kinds[index] !== tileKinds.rest) return;
         context.fillStyle = this.colours.tiles[map.classes[index]];
         context.fillRect(left - 1, top, width + 2, 13);
     }

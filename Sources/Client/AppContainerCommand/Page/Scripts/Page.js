@@ -1,6 +1,8 @@
 // The page as a whole: begins it, keeps the way to the device, and tells its parts what was chosen and what has changed.
 "use strict";
 
+const statusPatience = 15000;
+
 const page = {
     app: null, chosenPath: null, chosenEvent: null, status: null, apps: [], rules: new Map(), problem: null,
 
@@ -109,7 +111,7 @@ const page = {
     async poll() {
         let status;
         try {
-            status = await request("status");
+            status = await request("status", undefined, AbortSignal.timeout(statusPatience));
         } catch (problem) {
             this.lost(problem);
             return;
@@ -147,7 +149,7 @@ const page = {
         if (isSame) return;
         this.status = null;
         document.body.classList.add("lost");
-        this.deviceView.showOff();
+        this.deviceView.showOff(["ended", "signedOut"].includes(problem.kind) ? "unknown" : "off");
         replace(byID("actions"));
         const [words, command] = {
             ended: ["The command that serves this page has ended. Start it again, and open the link that it prints:", commands.ui()],
@@ -242,6 +244,8 @@ function heed() {
     const again = calm(250, () => page.map.schedule());
     page.files.listen(notice => {
         if (notice.notice === "failed") {
+            // The page says already where the device is out of reach.
+            if (isOutOfReach(notice)) return;
             setText(byID("files-problem"), sentence(notice.message));
             byID("files-problem").hidden = false;
             return;
@@ -323,10 +327,12 @@ function beginLive() {
     acceptDrops(byID("files"));
     heed();
     showLegend(byID("legend"), null);
+    // What has changed before they are followed is found by a listing that begins after.
+    const relist = () => page.app && page.files.open(page.app);
+    keepFollowing("changes/follow", change => page.files.change(change.app, change.path), relist);
+    keepFollowing("events/follow", event => page.record.take(event), () => page.record.begin());
     page.refreshApps();
     keepPolling();
-    keepFollowing("events/follow", event => page.record.take(event), () => page.record.begin());
-    keepFollowing("changes/follow", change => page.files.change(change.app, change.path), () => page.app && page.files.open(page.app));
 }
 
 Object.assign(page, JSON.parse(byID("data").textContent));

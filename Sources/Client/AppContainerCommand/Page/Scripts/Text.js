@@ -222,4 +222,5 @@ function classBadge(number, further) {
 
 const stateNames = {
     beforeFirstUnlock: "Before first unlock", unlocked: "Unlocked", locking: "Locking", locked: "Locked", off: "Off",
+    unknown: "Not reached",
 };
