@@ -104,8 +104,8 @@ function select(choices, chosen) {
 }
 
 /**
- * A dialog of an action. `run(signal, progress)` carries it out, and returns what came of it in a sentence, or nothing to
- * keep the dialog open. `changed` is called with each change of its controls.
+ * A dialog of an action. `run(signal, progress)` carries it out, and returns what came of it in a sentence, or nothing
+ * to keep the dialog open. `changed` is called with each change of its controls.
  */
 class ActionDialog {
     constructor({ title, content, command, confirm, isDanger, run, changed }) {
@@ -117,7 +117,8 @@ class ActionDialog {
         this.progressWords = make("span", { class: "quiet" });
         this.working = make("div", { class: "working" }, this.progress, this.progressWords);
         this.working.hidden = true;
-        this.confirm = make("button", { type: "submit", class: isDanger ? "action danger" : "action primary" }, confirm);
+        this.confirm = make("button", { type: "submit", class: isDanger ? "action danger" : "action primary" },
+            confirm);
         this.cancel = make("button", { type: "button", class: "action", click: () => this.end() }, "Cancel");
         const heading = make("h2", { id: "dialog-title" }, title);
         this.form = make("form", { submit: event => this.submit(event), input: () => this.change() },
@@ -183,7 +184,8 @@ class ActionDialog {
             this.progress.value = done;
         }
         const amount = unit === "bytes" ? bytes(done) : counted(done, "file");
-        setText(this.progressWords, `${shown(activity)}: ${amount}${total ? " of " + (unit === "bytes" ? bytes(total) : number(total)) : ""}`);
+        setText(this.progressWords,
+            `${shown(activity)}: ${amount}${total ? " of " + (unit === "bytes" ? bytes(total) : number(total)) : ""}`);
     }
 
     /** Closes the dialog, and cancels what is under way. */

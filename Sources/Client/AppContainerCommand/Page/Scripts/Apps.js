@@ -4,7 +4,8 @@
 /** The state of an app or extension in words. */
 function appStateWords(app) {
     if (!app.running) return "not running";
-    return { foreground: "running", background: "in the background", suspended: "suspended" }[app.state] ?? shown(app.state);
+    return { foreground: "running", background: "in the background", suspended: "suspended" }[app.state]
+        ?? shown(app.state);
 }
 
 class AppList {
@@ -30,7 +31,8 @@ class AppList {
     entry(app, isExtension) {
         const state = app.running ? app.state : "none";
         return make("button", {
-            type: "button", class: "app", "data-app": app.identifier, "aria-current": String(app.identifier === page.app),
+            type: "button", class: "app", "data-app": app.identifier,
+            "aria-current": String(app.identifier === page.app),
         }, make("span", { class: `dot dot-${state}`, "aria-hidden": "true" }),
         make("span", { class: "app-words" }, make("span", { class: "app-name" }, nameOf(app.name)),
             make("span", { class: "app-state" }, isExtension ? `extension, ${appStateWords(app)}` : appStateWords(app),
@@ -54,9 +56,12 @@ class AppList {
             return;
         }
         replace(this.head, make("h2", { id: "files-title" }, nameOf(app.name)),
-            make("span", { class: "head-state" }, make("span", { class: `dot dot-${app.running ? app.state : "none"}`, "aria-hidden": "true" }),
+            make("span", { class: "head-state" }, make(
+                "span", { class: `dot dot-${app.running ? app.state : "none"}`, "aria-hidden": "true" }),
                 appStateWords(app)),
-            make("span", { class: "head-place quiet" }, app.mountPoint ? ["at ", pathOf(app.mountPoint)] : "not mounted"),
-            page.readOnly ? null : make("div", { class: "tools", role: "group", "aria-label": "Actions on the app" }, appActions(app)));
+            make("span", { class: "head-place quiet" }, app.mountPoint ? ["at ", pathOf(app.mountPoint)]
+                : "not mounted"),
+            page.readOnly ? null : make("div", { class: "tools", role: "group", "aria-label": "Actions on the app" },
+                appActions(app)));
     }
 }

@@ -99,7 +99,8 @@ class DeviceView {
         if (!status.hasPasscode) return "none: always unlocked";
         const parts = ["set"];
         if (status.passcodeAttempts > 0) {
-            parts.push(`, ${status.passcodeAttempts} wrong${status.eraseAfterTen ? " of ten before it is erased" : ""}`);
+            const end = status.eraseAfterTen ? " of ten before it is erased" : "";
+            parts.push(`, ${status.passcodeAttempts} wrong${end}`);
         } else if (status.eraseAfterTen) {
             parts.push(", ten wrong ones erase it");
         }
@@ -137,7 +138,9 @@ class DeviceView {
         const sum = Object.values(requests).reduce((total, one) => total + one, 0);
         if (this.activity && sum >= this.activity.sum) {
             const seconds = (now - this.activity.time) / 1000;
-            const rates = Object.entries(requests).map(([kind, count]) => [kind, (count - (this.activity.requests[kind] ?? 0)) / seconds])
+            const before = this.activity.requests;
+            const rates = Object.entries(requests).map(
+                ([kind, count]) => [kind, (count - (before[kind] ?? 0)) / seconds])
                 .filter(([, rate]) => rate >= 0.5).sort((left, right) => right[1] - left[1]);
             this.rates = {
                 text: `${number(Math.round((sum - this.activity.sum) / seconds))}/s`
@@ -164,6 +167,8 @@ function spaceBar(status) {
         return part;
     }));
     const words = make("dl", { class: "space-words" }, parts.map(([name, title, size]) => make("div", {},
-        make("dt", {}, make("span", { class: `key space-${name}`, "aria-hidden": "true" }), title), make("dd", {}, bytes(size)))));
-    return make("div", { class: "space" }, make("p", { class: "space-title" }, `${bytes(status.capacity)} of space`), bar, words);
+        make("dt", {}, make("span", { class: `key space-${name}`, "aria-hidden": "true" }), title),
+        make("dd", {}, bytes(size)))));
+    return make("div", { class: "space" }, make("p", { class: "space-title" }, `${bytes(status.capacity)} of space`),
+        bar, words);
 }

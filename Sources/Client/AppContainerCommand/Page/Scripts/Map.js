@@ -150,7 +150,8 @@ class Treemap {
         if (kind === tileKinds.framed) {
             context.fillStyle = colours.frame;
             context.fillRect(...inside);
-            if (map.names[index]) this.write(context, map.names[index], left + 4, top + 8, width - 8, colours.text);
+            const place = { left: left + 4, middle: top + 8, room: width - 8 };
+            if (map.names[index]) this.write(context, map.names[index], place, colours.text);
             return;
         }
         context.fillStyle = colours.tiles[map.classes[index]];
@@ -187,7 +188,8 @@ class Treemap {
         if (width < leastLetter || height < leastLetter) return;
         const isWide = width >= leastLabel.width && height >= leastLabel.height;
         const room = isWide && letter ? width - 24 : width - 10;
-        if (isWide) this.write(context, map.names[index], left + 5, top + Math.min(10, height / 2), room, ink, index);
+        if (isWide) this.write(context, map.names[index],
+            { left: left + 5, middle: top + Math.min(10, height / 2), room }, ink, index);
         if (letter) {
             context.textAlign = isWide ? "right" : "center";
             const at = isWide ? left + width - 6 : left + width / 2;
@@ -206,7 +208,7 @@ class Treemap {
         context.fillRect(left - 1, top, width + 2, 13);
     }
 
-    write(context, name, left, middle, room, ink, index = -1) {
+    write(context, name, { left, middle, room }, ink, index = -1) {
         let text = shown(name);
         if (context.measureText(text).width > room) {
             text = text.slice(0, Math.max(1, Math.floor(room / 5)));
@@ -283,7 +285,8 @@ class Treemap {
         if (moves[event.key]) this.point(this.neighbour(...moves[event.key]));
         else if (event.key === "Enter" || event.key === " ") this.open(this.active);
         else if (event.key === "+" || event.key === "PageDown") this.enterTowards();
-        else if ((event.key === "-" || event.key === "PageUp" || event.key === "Escape") && this.path !== "") this.leave();
+        else if ((event.key === "-" || event.key === "PageUp" || event.key === "Escape")
+            && this.path !== "") this.leave();
         else return;
         event.preventDefault();
     }
@@ -343,15 +346,19 @@ function showLegend(place, sums) {
         badge: classBadge(index + 1), name: known.name, text: known.short, size: sums?.classes[index + 1],
         filter: `class:${known.letter.toLowerCase()}`, closed: !page.isReadable(index + 1),
     }));
-    parts.push({ badge: make("span", { class: "swatch left-out" }), text: "Left out", name: "Left out of backups", size: sums?.leftOut,
+    parts.push({ badge: make("span", { class: "swatch left-out" }), text: "Left out", name: "Left out of backups",
+        size: sums?.leftOut,
         filter: "is:excluded" });
-    parts.push({ badge: make("span", { class: "swatch going" }), text: "Purgeable", name: "May be purged while no app that has it runs", size: sums?.purgeable,
+    parts.push({ badge: make("span", { class: "swatch going" }), text: "Purgeable",
+        name: "May be purged while no app that has it runs", size: sums?.purgeable,
         filter: "is:purgeable" });
     parts.push({ badge: classBadge(0), text: "Not encrypted", size: sums?.classes[0] });
     replace(place, parts.map(part => make("li", {}, make(part.filter ? "button" : "span", {
         type: part.filter ? "button" : null, class: "legend-entry",
-        title: part.filter ? `${part.name ?? part.text}: filter by ${part.filter}` : null, click: part.filter && (() => page.filterBy(part.filter)),
-    }, part.badge, make("span", {}, part.text), part.closed ? make("span", { class: "closed", title: "closed now" }, icon("lock"),
+        title: part.filter ? `${part.name ?? part.text}: filter by ${part.filter}` : null, click: part.filter
+            && (() => page.filterBy(part.filter)),
+    }, part.badge, make("span", {}, part.text), part.closed
+        ? make("span", { class: "closed", title: "closed now" }, icon("lock"),
         make("span", { class: "unseen" }, "closed now")) : null,
         make("span", { class: "amount" }, part.size === undefined ? "" : bytes(part.size))))));
 }

@@ -1,4 +1,4 @@
-// The page as a whole: begins it, keeps the way to the device, and tells its parts what was chosen and what has changed.
+// The page as a whole: begins it, keeps the way to the device, and tells its parts what was chosen and has changed.
 "use strict";
 
 const statusPatience = 15000;
@@ -152,9 +152,10 @@ const page = {
         this.deviceView.showOff(["ended", "signedOut"].includes(problem.kind) ? "unknown" : "off");
         replace(byID("actions"));
         const [words, command] = {
-            ended: ["The command that serves this page has ended. Start it again, and open the link that it prints:", commands.ui()],
-            signedOut: ["This page is not let in any more: open the link that the command has printed, or press Enter there "
-                + "for a new one.", null],
+            ended: ["The command that serves this page has ended. Start it again, and open the link that it prints:",
+                commands.ui()],
+            signedOut: ["This page is not let in any more: open the link that the command has printed, or press Enter "
+                + "there for a new one.", null],
         }[problem.kind] ?? ["The device is off. What is below is as it was last; this page goes on by "
             + "itself when the device is on:", commands.boot()];
         replace(byID("sentence"), make("p", {}, words), command ? commandLine(() => command).element : null);
@@ -212,7 +213,8 @@ const page = {
 
 // MARK: Live
 
-const appEvents = new Set(["installed", "mounted", "unmounted", "entered", "suspended", "resumed", "terminated", "restarted"]);
+const appEvents = new Set(["installed", "mounted", "unmounted", "entered", "suspended", "resumed", "terminated",
+    "restarted"]);
 
 /** Calls at once, and again when calls that came meanwhile are over: at most once in so many milliseconds. */
 function calm(milliseconds, call) {
@@ -309,7 +311,8 @@ function beginLive() {
     for (const part of document.querySelectorAll("[data-mode=live]")) part.hidden = false;
     document.body.classList.add("live");
     Object.assign(page, {
-        bar: new CommandBar(), files: new WorkerFiles(), record: new EventRecord(), panel: new Panel(), appList: new AppList(),
+        bar: new CommandBar(), files: new WorkerFiles(), record: new EventRecord(), panel: new Panel(),
+        appList: new AppList(),
         guidelines: new Guidelines(),
     });
     page.deviceView = new DeviceView();
@@ -318,7 +321,9 @@ function beginLive() {
     page.list = new EventList(page.record);
     page.timeLine = new TimeLine(page.record);
     byID("read-only").hidden = !page.readOnly;
-    for (const button of document.querySelectorAll("[data-show]")) button.addEventListener("click", () => showView(button.dataset.show));
+    for (const button of document.querySelectorAll("[data-show]")) {
+        button.addEventListener("click", () => showView(button.dataset.show));
+    }
     document.addEventListener("keydown", event => {
         if (event.key !== "/" || event.target.closest("input, select, textarea, dialog")) return;
         byID("filter").focus();

@@ -1,4 +1,4 @@
-// Text of a device, made safe to show, and sizes and times in the reader's form; elements are made here and nowhere else.
+// Text of a device, made safe to show; sizes and times in the reader's form; elements, which are made here only.
 "use strict";
 
 // Characters that show nothing, end a line, or turn the direction of what stands beside them. With the flag u a
@@ -216,7 +216,8 @@ const classes = [
 function classBadge(number, further) {
     const known = classes[number];
     if (!known || number === 0) return make("span", { class: "badge badge-0", title: "not encrypted" }, "–");
-    return make("span", { class: `badge badge-${number}`, title: `class ${known.letter}: ${known.name}${further ?? ""}` },
+    return make("span", { class: `badge badge-${number}`,
+        title: `class ${known.letter}: ${known.name}${further ?? ""}` },
         known.letter);
 }
 

@@ -7,8 +7,8 @@ const rowsBeyond = 12;
 const highestList = 8_000_000;
 
 /**
- * Rows of one height in an element that scrolls. The element has the focus, and tells by aria-activedescendant which row
- * is meant: rows come and go.
+ * Rows of one height in an element that scrolls. The element has the focus, and tells by aria-activedescendant which
+ * row is meant: rows come and go.
  */
 class RowView {
     /**
@@ -207,7 +207,8 @@ class Tree {
             make("div", { role: "row", "aria-rowindex": "1" }, this.heads)));
         this.view = new RowView(this.scroller, {
             label: "file", fetch: (from, to) => page.files.ask("rows", { from, to }),
-            draw: (row, element) => this.draw(row, element), sign: row => this.sign(row), choose: row => this.choose(row),
+            draw: (row, element) => this.draw(row, element), sign: row => this.sign(row),
+            choose: row => this.choose(row),
             key: (key, row) => this.turn(key, row),
         });
         let later;
@@ -227,7 +228,8 @@ class Tree {
     }
 
     sign(row) {
-        const { path, level, size, protection, modified, siblings, place, isMarked, isLeftOut, isPurgeable, isExpanded } = row;
+        const { path, level, size, protection, modified, siblings, place, isMarked, isLeftOut, isPurgeable,
+            isExpanded } = row;
         return [path, level, size, protection, modified, siblings, place, isMarked, isLeftOut, isPurgeable, isExpanded,
             row.kind, this.isFlat, path === page.chosenPath, page.isReadable(protection)].join("\0");
     }
@@ -247,8 +249,10 @@ class Tree {
         const cells = {
             name: rowName(row, isFlat), size: bytes(row.size),
             protection: [classBadge(row.protection, closed ? ", closed now" : ""),
-                closed && !row.isDirectory ? make("span", { class: "closed-mark" }, icon("lock")) : null], backup: backupWord(row),
-            purgeable: row.isPurgeable ? make("span", { title: "It may be purged while no app that has it runs." }, "may go")
+                closed && !row.isDirectory ? make("span", { class: "closed-mark" }, icon("lock")) : null],
+                    backup: backupWord(row),
+            purgeable: row.isPurgeable ? make("span", { title: "It may be purged while no app that has it runs." },
+                "may go")
                 : "",
             modified: Number.isFinite(row.modified) ? timeOf(row.modified, true) : "–",
         };
