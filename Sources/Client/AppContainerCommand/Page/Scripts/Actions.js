@@ -1,4 +1,4 @@
-// What all actions share: their buttons, the bar with the command line that does the same, and their dialogs.
+// The common parts of all actions: buttons, the bar with the command line that does the same, and dialogs.
 "use strict";
 
 /** The bar at the foot of the page: the command line of the action that is meant, and what came of the last one. */

@@ -81,7 +81,7 @@ const actions = {
 
     purge() {
         const aim = select([["warning", "up to the high-water mark"], ["critical", "all that may go"],
-            ["free", "until so much is available"], ["age", "what was not used for so long"]]);
+            ["free", "until so much is available"], ["age", "all that was not used for so long"]]);
         const amount = make("input", { type: "number", min: "0", step: "any", value: "1" });
         const app = select([["", "all apps"], ...page.apps.map(one => [one.identifier, shortened(one.name)])]);
         const amountField = field("GiB", amount);
@@ -138,8 +138,8 @@ const actions = {
             },
             content: [make("div", { class: "field-row" }, field("By", count), field("Unit", unit)),
                 check("Set it to the host’s time instead", isReal),
-                make("p", { class: "hint" }, "What comes due meanwhile is done in its order: a pending lock, scheduled "
-                    + "backups, the removal of items of tmp, the wait after wrong passcodes.")],
+                make("p", { class: "hint" }, "Work that comes due meanwhile is done in its order: a pending lock, "
+                    + "scheduled backups, the removal of items of tmp, the wait after wrong passcodes.")],
             run: async () => {
                 const report = await request("clock", isReal.checked ? { real: true } : { advance: seconds() });
                 page.deviceView.clock = { ...report, received: performance.now() };

@@ -158,7 +158,7 @@ class EventList {
         }, 100);
     }
 
-    /** Shows what came. Who reads further down keeps the place, and is told how many there are above. */
+    /** Shows what came. A reader further down keeps the place, and is told how many there are above. */
     update() {
         const count = this.record.found.length;
         const more = count - this.seen;

@@ -81,7 +81,8 @@ const page = {
         this.app = identifier;
         this.isComplete = false;
         this.wanted = undefined;
-        history.replaceState(null, "", "#" + encodeURIComponent(identifier));
+        // The token of the link was used, and does not stay in the address.
+        history.replaceState(null, "", location.pathname + "#" + encodeURIComponent(identifier));
         this.files.open(identifier);
         this.map.enter("");
         byID("tree").scrollTop = 0;
@@ -100,7 +101,7 @@ const page = {
         this.tree.search();
     },
 
-    // MARK: What has changed
+    // MARK: Changes
 
     async refresh() {
         await this.poll();
@@ -156,7 +157,7 @@ const page = {
                 commands.ui()],
             signedOut: ["This page is not let in any more: open the link that the command has printed, or press Enter "
                 + "there for a new one.", null],
-        }[problem.kind] ?? ["The device is off. What is below is as it was last; this page goes on by "
+        }[problem.kind] ?? ["The device is off. The rest of the page is as it was last, and goes on by "
             + "itself when the device is on:", commands.boot()];
         replace(byID("sentence"), make("p", {}, words), command ? commandLine(() => command).element : null);
         byID("sentence").hidden = false;
@@ -332,7 +333,7 @@ function beginLive() {
     acceptDrops(byID("files"));
     heed();
     showLegend(byID("legend"), null);
-    // What has changed before they are followed is found by a listing that begins after.
+    // A listing that begins after they are followed finds the changes before.
     const relist = () => page.app && page.files.open(page.app);
     keepFollowing("changes/follow", change => page.files.change(change.app, change.path), relist);
     keepFollowing("events/follow", event => page.record.take(event), () => page.record.begin());

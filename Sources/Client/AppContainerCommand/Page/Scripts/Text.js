@@ -96,8 +96,8 @@ function icon(name) {
 }
 
 /**
- * Puts children in the place of what an element has, unless they look the same: focus and selection stay. What hears
- * their events stays then as well, so that it may rely on nothing that does not show.
+ * Puts children in the place of what an element has, unless they look the same: focus and selection stay. So do the
+ * functions that hear their events, which therefore rely on nothing that does not show.
  */
 function replace(element, ...children) {
     const fresh = make("div", {}, ...children);
