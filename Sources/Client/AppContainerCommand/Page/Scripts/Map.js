@@ -121,7 +121,8 @@ class Treemap {
         this.canvas.height = Math.round(size.height * scale);
         const context = this.canvas.getContext("2d");
         context.scale(scale, scale);
-        context.font = getComputedStyle(this.area).font;
+        const { fontSize, fontFamily } = getComputedStyle(this.area);
+        context.font = `${fontSize} ${fontFamily}`;
         context.textBaseline = "middle";
         context.fillStyle = colours.ground;
         context.fillRect(0, 0, size.width, size.height);

@@ -269,7 +269,7 @@ function takeSurvey(model, survey) {
         for (const child of node.children ?? []) add(entry, path + name + "/", child, node.backup);
     };
     for (const container of survey.containers) {
-        if (container.name === "") for (const child of container.children ?? []) add(0, "", child, "included");
-        else add(0, "", container, "included");
+        const isData = container.name === "" && container.children;
+        for (const node of isData ? container.children : [container]) add(0, "", node, "included");
     }
 }

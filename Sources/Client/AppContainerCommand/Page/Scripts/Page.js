@@ -38,6 +38,7 @@ const page = {
         this.chosenEvent = null;
         this.map?.draw();
         if (this.mode === "report") return;
+        byID("panel").scrollTop = 0;
         if (path === null) {
             const chosen = this.findApp(this.app);
             this.panel.showApp(chosen, this.ownerOf(chosen));
@@ -142,7 +143,9 @@ const page = {
     /** The device, or the way to it, is gone: the page says so, and goes on asking. */
     lost(problem) {
         if (!isOutOfReach(problem)) {
-            this.bar.tell(shown(problem.message), true);
+            // Questions that are asked again and again fail in the same way: once is enough.
+            if (this.complaint !== problem.message) this.bar.tell(shown(problem.message), true);
+            this.complaint = problem.message;
             return;
         }
         const isSame = this.problem?.kind === problem.kind;
@@ -186,14 +189,15 @@ const page = {
     async refreshFacts() {
         if (this.problem !== null) return;
         const view = this.deviceView;
-        try {
-            const [clock, surroundings, schedule] = await Promise.all(
-                [request("clock", {}), request("conditions", {}), request("schedule", {})]);
-            Object.assign(view, { clock: { ...clock, received: performance.now() }, surroundings, schedule });
-            view.fill();
-        } catch (problem) {
-            if (isOutOfReach(problem)) this.lost(problem);
-        }
+        const ask = async (path, name) => {
+            try {
+                view[name] = { ...await request(path, {}), received: performance.now() };
+            } catch (problem) {
+                if (isOutOfReach(problem)) this.lost(problem);
+            }
+        };
+        await Promise.all([ask("clock", "clock"), ask("conditions", "surroundings"), ask("schedule", "schedule")]);
+        view.fill();
     },
 
     /** The state of the device has changed: what can be read now is another. */

@@ -141,7 +141,11 @@ class TimeLine {
         const points = samples.map(sample =>
             `${x(Math.max(from, sample.moment)).toFixed(1)},${y(sample.available).toFixed(1)}`);
         points.push(`${x(to).toFixed(1)},${points[points.length - 1].split(",")[1]}`);
-        return [draw("polyline", { class: "space", points: points.join(" ") })];
+        const line = draw("polyline", { class: "space", points: points.join(" ") });
+        const left = Number(points[0].split(",")[0]);
+        if (left < labelWidth + 80) return [line];
+        const now = bytes(samples[samples.length - 1].available);
+        return [line, draw("text", { class: "scale", x: left - 6, y: laneHeight + 13, "text-anchor": "end" }, now)];
     }
 
     /** Events of a lane that fall on one pixel are one tick, the taller the more there are. */

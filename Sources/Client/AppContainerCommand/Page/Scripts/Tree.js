@@ -27,6 +27,10 @@ class RowView {
         scroller.addEventListener("scroll", () => this.schedule(), { passive: true });
         scroller.addEventListener("keydown", event => this.press(event));
         this.body.addEventListener("click", event => this.click(event));
+        this.body.addEventListener("dblclick", event => {
+            const row = this.rowAt(event.target.closest("[role=row]")?.place);
+            if (row && !event.target.closest(".twist")) this.key("twist", row);
+        });
         new ResizeObserver(() => this.schedule()).observe(scroller);
     }
 
@@ -269,6 +273,7 @@ class Tree {
     turn(key, row) {
         const isOpen = row.isExpanded;
         if (this.isFlat) return false;
+        if (!row.isDirectory && key === "twist") return false;
         if (key === "twist" || key === "ArrowRight" && row.isDirectory && !isOpen || key === "ArrowLeft" && isOpen) {
             this.expand(row, !isOpen);
         } else if (key === "ArrowRight" && isOpen) {
