@@ -175,8 +175,7 @@ const page = {
         }
         this.appList.show(this.apps);
         if (this.app === null || !this.findApp(this.app)) {
-            const wanted = decodeURIComponent(location.hash.slice(1));
-            const first = this.findApp(wanted) ?? this.apps.find(app => app.running && app.mountPoint)
+            const first = this.findApp(addressedApp()) ?? this.apps.find(app => app.running && app.mountPoint)
                 ?? this.apps.find(app => app.mountPoint) ?? this.apps[0];
             if (first) this.openApp(first.identifier);
             else this.panel.showApp(null);
@@ -215,6 +214,15 @@ const page = {
         setText(byID("sums"), `${counted(sums.files, "file")}, ${bytes(sums.size)}${this.isComplete ? "" : " so far"}`);
     },
 };
+
+/** The app that the page's address names. */
+function addressedApp() {
+    try {
+        return decodeURIComponent(location.hash.slice(1));
+    } catch {
+        return "";
+    }
+}
 
 // MARK: Live
 
@@ -289,6 +297,7 @@ async function keepPolling() {
             await page.poll();
             if (page.problem === null && turn % 2 === 0) await pollActivity();
             if (page.problem === null && turn % 6 === 5) await page.refreshFacts();
+            if (page.problem === null && turn % 10 === 9) await page.refreshApps();
         }
         await new Promise(resume => setTimeout(resume, 1000));
     }
