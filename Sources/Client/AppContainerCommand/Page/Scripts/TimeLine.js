@@ -28,10 +28,10 @@ class TimeLine {
 
     /** Shows the table in the place of the picture, or the picture again. */
     toggle() {
-        const isOpen = this.more.getAttribute("aria-expanded") !== "true";
-        this.more.setAttribute("aria-expanded", String(isOpen));
-        byID("timeline-box").hidden = isOpen;
-        byID("timeline-details").hidden = !isOpen;
+        this.isTable = !this.isTable;
+        setText(this.more, this.isTable ? "As a picture" : "As a table");
+        byID("timeline-box").hidden = this.isTable;
+        byID("timeline-details").hidden = !this.isTable;
         this.update();
     }
 
@@ -82,7 +82,7 @@ class TimeLine {
     update() {
         const to = Date.now();
         const from = to - this.minutes * 60000;
-        if (this.more.getAttribute("aria-expanded") === "true") {
+        if (this.isTable) {
             this.fill(this.recent(from), from, to);
             return;
         }
