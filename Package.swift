@@ -30,9 +30,8 @@ func library(_ name: String, of package: String) -> Target.Dependency {
 
 /// The scripts of a device's page.
 let pageScripts = [
-    "API", "Actions", "Apps", "Commands", "Device", "DeviceActions", "Events", "FileActions",
-    "FilePage", "Files", "Guidelines", "Layout", "Map", "Model", "Page", "Report",
-    "Rows", "Text", "TimeLine", "Tree", "Worker",
+    "API", "Actions", "Commands", "Device", "DeviceActions", "Events", "FileActions", "FilePage", "Files",
+    "Guidelines", "Layout", "Map", "Model", "Page", "Report", "Rows", "Text", "TimeLine", "Tree", "Worker",
 ]
 
 let package = Package(

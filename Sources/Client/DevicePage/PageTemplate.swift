@@ -21,7 +21,6 @@ enum PageTemplate {
         PackageResources.Events_js,
         PackageResources.TimeLine_js,
         PackageResources.Device_js,
-        PackageResources.Apps_js,
         PackageResources.Actions_js,
         PackageResources.DeviceActions_js,
         PackageResources.FileActions_js,

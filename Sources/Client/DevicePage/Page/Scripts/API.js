@@ -52,7 +52,7 @@ async function request(path, body, signal) {
 }
 
 // So that a record of thousands of events never holds up a frame.
-const linesAtOnce = 400;
+const linesAtOnce = 200;
 
 function pause() {
     return new Promise(resume => setTimeout(resume, 0));

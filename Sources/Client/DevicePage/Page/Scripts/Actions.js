@@ -1,4 +1,4 @@
-// What all actions share: their buttons, the bar with the command line that does the same, and their dialogs.
+// The common parts of all actions: buttons, the bar with the command line that does the same, and dialogs.
 "use strict";
 
 /** The bar at the foot of the page: the command line of the action that is meant, and what came of the last one. */
@@ -22,7 +22,8 @@ class CommandBar {
 
     tell(text, isProblem) {
         this.outcome.className = isProblem ? "outcome problem" : "outcome";
-        setText(this.outcome, text);
+        this.outcome.replaceChildren(make("span", { class: "quiet" }, timeOf(Date.now())), " ", text);
+        this.outcome.title = text;
     }
 }
 
@@ -44,7 +45,7 @@ async function copyText(text, button) {
 
 /** Attributes by which a control shows its command line while it is pointed at or has the focus. */
 function commandHints(command) {
-    const show = () => page.bar.show(command());
+    const show = () => isQuiet || page.bar.show(command());
     return { pointerenter: show, focus: show };
 }
 
@@ -103,12 +104,12 @@ function select(choices, chosen) {
 }
 
 /**
- * A dialog of an action. `run(signal, progress)` carries it out, and returns what came of it in a sentence, or nothing to
- * keep the dialog open. `changed` is called with each change of its controls.
+ * A dialog of an action. `run(signal, progress)` carries it out, and returns what came of it in a sentence, or nothing
+ * to keep the dialog open. `changed` is called with each change of its controls.
  */
 class ActionDialog {
     constructor({ title, content, command, confirm, isDanger, run, changed }) {
-        Object.assign(this, { run, changed });
+        Object.assign(this, { run, changed, command });
         this.line = commandLine(command);
         this.problem = make("p", { class: "warning", role: "alert" });
         this.problem.hidden = true;
@@ -116,7 +117,8 @@ class ActionDialog {
         this.progressWords = make("span", { class: "quiet" });
         this.working = make("div", { class: "working" }, this.progress, this.progressWords);
         this.working.hidden = true;
-        this.confirm = make("button", { type: "submit", class: isDanger ? "action danger" : "action primary" }, confirm);
+        this.confirm = make("button", { type: "submit", class: isDanger ? "action danger" : "action primary" },
+            confirm);
         this.cancel = make("button", { type: "button", class: "action", click: () => this.end() }, "Cancel");
         const heading = make("h2", { id: "dialog-title" }, title);
         this.form = make("form", { submit: event => this.submit(event), input: () => this.change() },
@@ -151,6 +153,7 @@ class ActionDialog {
         try {
             const outcome = await this.run(this.abort.signal, progress => this.tell(progress));
             if (outcome) {
+                page.bar.show(this.command());
                 page.bar.tell(outcome);
                 this.end();
             }
@@ -181,7 +184,8 @@ class ActionDialog {
             this.progress.value = done;
         }
         const amount = unit === "bytes" ? bytes(done) : counted(done, "file");
-        setText(this.progressWords, `${shown(activity)}: ${amount}${total ? " of " + (unit === "bytes" ? bytes(total) : number(total)) : ""}`);
+        setText(this.progressWords,
+            `${shown(activity)}: ${amount}${total ? " of " + (unit === "bytes" ? bytes(total) : number(total)) : ""}`);
     }
 
     /** Closes the dialog, and cancels what is under way. */
@@ -195,6 +199,6 @@ class ActionDialog {
         this.element.remove();
         const back = this.before?.isConnected ? this.before
             : document.querySelector(`[data-action="${CSS.escape(this.beforeName ?? "")}"]`);
-        (back ?? byID("tree"))?.focus();
+        focusQuietly(back ?? byID("tree"));
     }
 }

@@ -4,8 +4,8 @@
 const bareWord = /^[A-Za-z0-9_@%+:,./-][A-Za-z0-9_@%+=:,./-]*$/;
 
 /**
- * A word as bash, zsh and ksh read it back, on one line. What would not be seen is written as an escape, so that what is
- * pasted is what was read.
+ * A word as bash, zsh and ksh read it back, on one line. Characters that would not be seen are escapes, so that the
+ * line that is pasted is the one that was read.
  */
 function quoted(word) {
     if (bareWord.test(word)) return word;

@@ -1,4 +1,4 @@
-// The device itself: its name and state in the header, and its facts.
+// The device itself: its name and state in the header, its facts, and its apps with the head of the chosen one.
 "use strict";
 
 const stateIcons = { unlocked: "unlock", locking: "clock", locked: "lock", beforeFirstUnlock: "boot", off: "boot" };
@@ -32,9 +32,9 @@ class DeviceView {
         page.stateChanged?.();
     }
 
-    showOff() {
+    showOff(state) {
         this.status = null;
-        this.announce("off");
+        this.announce(state);
         this.grace.hidden = true;
         replace(this.facts, make("p", { class: "quiet" }, "Nothing is known while the device does not answer."));
     }
@@ -55,7 +55,7 @@ class DeviceView {
         return Date.parse(this.clock.time) + (performance.now() - this.clock.received);
     }
 
-    /** What runs down or on by itself between two answers. */
+    /** Moves on all that runs by itself between two answers. */
     tick() {
         const left = this.graceLeft();
         this.grace.hidden = left === null;
@@ -99,7 +99,8 @@ class DeviceView {
         if (!status.hasPasscode) return "none: always unlocked";
         const parts = ["set"];
         if (status.passcodeAttempts > 0) {
-            parts.push(`, ${status.passcodeAttempts} wrong${status.eraseAfterTen ? " of ten before it is erased" : ""}`);
+            const end = status.eraseAfterTen ? " of ten before it is erased" : "";
+            parts.push(`, ${status.passcodeAttempts} wrong${end}`);
         } else if (status.eraseAfterTen) {
             parts.push(", ten wrong ones erase it");
         }
@@ -137,7 +138,9 @@ class DeviceView {
         const sum = Object.values(requests).reduce((total, one) => total + one, 0);
         if (this.activity && sum >= this.activity.sum) {
             const seconds = (now - this.activity.time) / 1000;
-            const rates = Object.entries(requests).map(([kind, count]) => [kind, (count - (this.activity.requests[kind] ?? 0)) / seconds])
+            const before = this.activity.requests;
+            const rates = Object.entries(requests).map(
+                ([kind, count]) => [kind, (count - (before[kind] ?? 0)) / seconds])
                 .filter(([, rate]) => rate >= 0.5).sort((left, right) => right[1] - left[1]);
             this.rates = {
                 text: `${number(Math.round((sum - this.activity.sum) / seconds))}/s`
@@ -164,6 +167,73 @@ function spaceBar(status) {
         return part;
     }));
     const words = make("dl", { class: "space-words" }, parts.map(([name, title, size]) => make("div", {},
-        make("dt", {}, make("span", { class: `key space-${name}`, "aria-hidden": "true" }), title), make("dd", {}, bytes(size)))));
-    return make("div", { class: "space" }, make("p", { class: "space-title" }, `${bytes(status.capacity)} of space`), bar, words);
+        make("dt", {}, make("span", { class: `key space-${name}`, "aria-hidden": "true" }), title),
+        make("dd", {}, bytes(size)))));
+    return make("div", { class: "space" }, make("p", { class: "space-title" }, `${bytes(status.capacity)} of space`),
+        bar, words);
+}
+
+/** The state of an app or extension in words. */
+function appStateWords(app) {
+    if (!app.running) return "not running";
+    return { foreground: "running", background: "in the background", suspended: "suspended" }[app.state]
+        ?? shown(app.state);
+}
+
+class AppList {
+    constructor() {
+        this.list = byID("app-list");
+        this.head = byID("app-head");
+        this.list.addEventListener("keydown", event => this.press(event));
+        this.list.addEventListener("click", event => {
+            const button = event.target.closest("button[data-app]");
+            if (button) page.openApp(button.dataset.app);
+        });
+        this.apps = [];
+    }
+
+    show(apps) {
+        this.apps = apps;
+        replace(this.list, apps.length === 0 ? make("li", { class: "quiet" }, "No app is installed.")
+            : apps.map(app => make("li", {}, this.entry(app, false), app.extensions.length === 0 ? null
+                : make("ul", {}, app.extensions.map(one => make("li", {}, this.entry(one, true)))))));
+        this.showHead();
+    }
+
+    entry(app, isExtension) {
+        const state = app.running ? app.state : "none";
+        return make("button", {
+            type: "button", class: "app", "data-app": app.identifier,
+            "aria-current": String(app.identifier === page.app),
+        }, make("span", { class: `dot dot-${state}`, "aria-hidden": "true" }),
+        make("span", { class: "app-words" }, make("span", { class: "app-name" }, nameOf(app.name)),
+            make("span", { class: "app-state" }, isExtension ? `extension, ${appStateWords(app)}` : appStateWords(app),
+                app.groups.length > 0 && !isExtension ? `, ${counted(app.groups.length, "group")}` : "")));
+    }
+
+    press(event) {
+        const buttons = [...this.list.querySelectorAll("button")];
+        const at = buttons.indexOf(document.activeElement);
+        const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+        if (!step || at < 0) return;
+        buttons[at + step]?.focus();
+        event.preventDefault();
+    }
+
+    /** The head above the files: the app's name, its state, and what can be done with it. */
+    showHead() {
+        const app = page.findApp(page.app);
+        if (!app) {
+            replace(this.head);
+            return;
+        }
+        replace(this.head, make("h2", { id: "files-title" }, nameOf(app.name)),
+            make("span", { class: "head-state" }, make(
+                "span", { class: `dot dot-${app.running ? app.state : "none"}`, "aria-hidden": "true" }),
+                appStateWords(app)),
+            make("span", { class: "head-place quiet" }, app.mountPoint ? ["at ", pathOf(app.mountPoint)]
+                : "not mounted"),
+            page.readOnly ? null : make("div", { class: "tools", role: "group", "aria-label": "Actions on the app" },
+                appActions(app)));
+    }
 }

@@ -2,7 +2,8 @@
 "use strict";
 
 const purgeReasons = {
-    leastRecentlyUsed: "unused for the longest time", purgeable: "all that is purgeable goes", unused: "not used for that long",
+    leastRecentlyUsed: "unused for the longest time", purgeable: "all that is purgeable goes",
+    unused: "not used for that long",
     appRunning: "its app is running", fileOpen: "a file in it is open", targetReached: "enough is available without it",
     usedRecently: "used more recently", empty: "takes no space", appBusy: "its app is being changed",
     changed: "changed meanwhile", cancelled: "the purge ended before", failed: "the host did not let it go",
@@ -31,7 +32,8 @@ const actions = {
             actionButton({ text: "Restart…", command: commands.restart, run: actions.restart }),
             actionButton({ text: "Purge…", command: () => commands.purge({ level: "warning" }), run: actions.purge }),
             actionButton({ text: "Clock…", command: () => commands.clock(28800), run: actions.advance }),
-            actionButton({ text: "Back up…", command: () => commands.backup({ output: actions.backupPath("tar") }), run: actions.backup }),
+            actionButton({ text: "Back up…", command: () => commands.backup({ output: actions.backupPath("tar") }),
+                run: actions.backup }),
         ];
     },
 
@@ -41,13 +43,15 @@ const actions = {
         const showWait = () => {
             const left = Math.ceil(page.deviceView.passcodeWait());
             const wrong = page.status?.passcodeAttempts ?? 0;
-            setText(wait, left > 0 ? `After ${counted(wrong, "wrong passcode")} the next attempt is let in in ${duration(left)}.`
-                : wrong > 0 ? `${counted(wrong, "wrong passcode")} so far. The first five are free; then each has to wait.` : "");
+            const count = counted(wrong, "wrong passcode");
+            setText(wait, left > 0 ? `After ${count} the next attempt is let in in ${duration(left)}.`
+                : wrong > 0 ? `${count} so far. The first five are free; then each has to wait.` : "");
         };
         const timer = setInterval(showWait, 500);
         showWait();
         const dialog = new ActionDialog({
-            title: "Unlock the device", content: [field("Passcode", passcode), wait], command: commands.unlock, confirm: "Unlock",
+            title: "Unlock the device", content: [field("Passcode", passcode), wait], command: commands.unlock,
+            confirm: "Unlock",
             run: async () => {
                 await request("unlock", { passcode: passcode.value }).finally(() => page.poll());
                 return "The device is unlocked.";
@@ -59,12 +63,13 @@ const actions = {
     },
 
     restart() {
-        const running = page.apps.filter(app => app.running);
+        const running = page.apps.filter(app => app.running).length;
+        const killed = running > 0 ? `${counted(running, "running app")} will be killed. ` : "";
         new ActionDialog({
             title: "Restart the device?", isDanger: true, confirm: "Restart", command: commands.restart,
-            content: make("p", {}, running.length > 0 ? `${counted(running.length, "running app")} will be killed. ` : "",
-                page.status.hasPasscode ? "Then the device is before its first unlock: only class D can be read until it is unlocked."
-                    : "Every key is removed from memory, and made anew."),
+            content: make("p", {}, killed, page.status.hasPasscode
+                ? "Then the device is before its first unlock: only class D can be read until it is unlocked."
+                : "Every key is removed from memory, and made anew."),
             run: async () => {
                 await request("restart", {});
                 return "The device has restarted.";
@@ -76,13 +81,14 @@ const actions = {
 
     purge() {
         const aim = select([["warning", "up to the high-water mark"], ["critical", "all that may go"],
-            ["free", "until so much is available"], ["age", "what was not used for so long"]]);
+            ["free", "until so much is available"], ["age", "all that was not used for so long"]]);
         const amount = make("input", { type: "number", min: "0", step: "any", value: "1" });
         const app = select([["", "all apps"], ...page.apps.map(one => [one.identifier, shortened(one.name)])]);
         const amountField = field("GiB", amount);
         const list = make("div", { class: "purge-list", tabindex: "0", role: "region", "aria-label": "What would go" });
         const order = () => ({
-            ...(app.value ? { app: app.value } : {}), ...(["warning", "critical"].includes(aim.value) ? { level: aim.value } : {}),
+            ...(app.value ? { app: app.value } : {}),
+            ...(["warning", "critical"].includes(aim.value) ? { level: aim.value } : {}),
             ...(aim.value === "free" ? { free: Math.round(Number(amount.value) * 2 ** 30) } : {}),
             ...(aim.value === "age" ? { olderThan: Math.round(Number(amount.value) * 86400) } : {}),
         });
@@ -132,12 +138,13 @@ const actions = {
             },
             content: [make("div", { class: "field-row" }, field("By", count), field("Unit", unit)),
                 check("Set it to the host’s time instead", isReal),
-                make("p", { class: "hint" }, "What comes due meanwhile is done in its order: a pending lock, scheduled backups, the "
-                    + "removal of items of tmp, the wait after wrong passcodes.")],
+                make("p", { class: "hint" }, "Work that comes due meanwhile is done in its order: a pending lock, "
+                    + "scheduled backups, the removal of items of tmp, the wait after wrong passcodes.")],
             run: async () => {
                 const report = await request("clock", isReal.checked ? { real: true } : { advance: seconds() });
                 page.deviceView.clock = { ...report, received: performance.now() };
-                const happened = report.happened.map(event => `${(eventNames[event.event] ?? shown(event.event)).toLowerCase()}`);
+                const happened = report.happened.map(event => eventNames[event.event]?.toLowerCase()
+                    ?? shown(event.event));
                 return `The device’s time is ${timeText(Date.parse(report.time))}.`
                     + (happened.length > 0 ? ` Meanwhile: ${happened.join(", ")}.` : "");
             },
@@ -157,17 +164,20 @@ const actions = {
 
     backupPath(form) {
         const name = page.device.split("/").pop().replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^-+/, "");
-        const time = new Date(Date.now() - new Date().getTimezoneOffset() * 60000).toISOString().slice(0, 16).replace(/[T:]/g, "-");
+        const time = new Date(Date.now() - new Date().getTimezoneOffset() * 60000).toISOString().slice(0, 16)
+            .replace(/[T:]/g, "-");
         return `${page.home ?? ""}/${name || "device"}-${time}${form === "tar" ? ".tar" : ""}`;
     },
 
     backup() {
         const form = select([["tar", "a tar"], ["finder", "a Finder backup"]]);
-        const output = make("input", { type: "text", required: true, spellcheck: "false", value: actions.backupPath("tar") });
+        const output = make("input", { type: "text", required: true, spellcheck: "false",
+            value: actions.backupPath("tar") });
         const app = select([["", "all apps"], ...page.apps.map(one => [one.identifier, shortened(one.name)])]);
         const isAll = make("input", { type: "checkbox" });
         const password = make("input", { type: "password", autocomplete: "new-password" });
-        const passwordField = field("Password", password, "Empty: not encrypted. The command line takes it from a file.");
+        const passwordField = field("Password", password,
+            "Empty: not encrypted. The command line takes it from a file.");
         let suggested = output.value;
         const order = () => ({
             output: output.value, format: form.value, ...(app.value ? { app: app.value } : {}),
@@ -203,10 +213,11 @@ function showPlan(place, plan) {
     const rows = [...plan.purged.slice(0, most).map(entry => row(entry, true)),
         ...plan.skipped.slice(0, most).map(entry => row(entry, false))];
     const more = plan.purged.length + plan.skipped.length - rows.length;
+    const heads = ["Fate", "App", "Entry", "Size", "Why"].map(
+        title => make("th", { scope: "col", class: title === "Size" ? "number" : null }, title));
     replace(place, make("p", {}, plan.purged.length === 0 ? "Nothing would go."
         : `${counted(plan.purged.length, "entry", "entries")} would go: ${bytes(plan.freed)} would come free, `
             + `${bytes(plan.available)} would be available.`),
-    rows.length === 0 ? null : make("table", {}, make("thead", {}, make("tr", {}, ["", "App", "Entry", "Size", "Why"].map(
-        title => make("th", { scope: "col", class: title === "Size" ? "number" : null }, title || make("span", { class: "unseen" }, "Fate"))))),
-    make("tbody", {}, rows)), more > 0 ? make("p", { class: "quiet" }, `and ${number(more)} more`) : null);
+    rows.length === 0 ? null : make("table", {}, make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows)),
+    more > 0 ? make("p", { class: "quiet" }, `and ${number(more)} more`) : null);
 }

@@ -4,7 +4,7 @@
 const mostEvents = 20000;
 
 const eventNames = {
-    refused: "Refused", corrupt: "Corrupt", willBecomeUnavailable: "Lock announced", didBecomeAvailable: "Available again",
+    refused: "Refused", corrupt: "Corrupt", willBecomeUnavailable: "Will lock", didBecomeAvailable: "Available",
     locked: "Locked", unlocked: "Unlocked", restarted: "Restarted", purged: "Purged", delivered: "Delivered",
     installed: "Installed", mounted: "Mounted", unmounted: "Unmounted", disobeyed: "Disobeyed", cleaned: "Cleaned",
     backedUp: "Backed up", entered: "Entered", expiring: "Expiring", suspended: "Suspended", resumed: "Resumed",
@@ -12,7 +12,8 @@ const eventNames = {
 };
 
 const eventTones = {
-    refused: "bad", corrupt: "bad", terminated: "bad", disobeyed: "bad", missed: "bad", purged: "space", cleaned: "space",
+    refused: "bad", corrupt: "bad", terminated: "bad", disobeyed: "bad", missed: "bad", purged: "space",
+    cleaned: "space",
     locked: "state", unlocked: "state", restarted: "state", willBecomeUnavailable: "state", didBecomeAvailable: "state",
 };
 
@@ -39,7 +40,8 @@ function eventWords(event) {
 }
 
 function eventFacts(event) {
-    const said = new Set(["time", "event", "app", "path", "range", "size", "remaining", "deviceTime", "moment"]);
+    const said = new Set(["time", "event", "app", "path", "range", "size", "remaining", "deviceTime", "moment",
+        "number"]);
     return [
         ["Time", timeOf(event.time)], ["Device's time", event.deviceTime && timeOf(event.deviceTime)],
         ["App", event.app && nameOf(event.app)],
@@ -70,6 +72,7 @@ class EventRecord {
 
     take(event) {
         event.moment = Date.parse(event.time);
+        event.number = this.count = (this.count ?? 0) + 1;
         this.all.push(event);
         if (event.app) this.apps.add(event.app);
         if (event.rule) this.rules.add(event.rule);
@@ -106,12 +109,16 @@ class EventList {
         this.seen = 0;
         const heads = ["Time", "Event", "App", "Path", "Details"].map(title => make(
             "div", { role: "columnheader", class: "event-" + title.toLowerCase() }, title));
-        this.scroller.append(make("div", { role: "rowgroup", class: "head" }, make("div", { role: "row", "aria-rowindex": "1" }, heads)));
+        this.scroller.append(make("div", { role: "rowgroup", class: "head" },
+            make("div", { role: "row", "aria-rowindex": "1" }, heads)));
         this.view = new RowView(this.scroller, {
-            label: "event", fetch: async (from, to) => this.rows(from, to), draw: (row, element) => this.draw(row, element),
+            label: "event", fetch: async (from, to) => this.rows(from, to),
+            draw: (row, element) => this.draw(row, element),
+            sign: ({ event }) => event.number * 2 + (event === page.chosenEvent),
             choose: row => page.chooseEvent(row.event), key: () => false,
         });
-        for (const control of [this.selects.app, this.selects.rule]) control.addEventListener("change", () => this.search());
+        for (const control of [this.selects.app, this.selects.rule]) control.addEventListener(
+            "change", () => this.search());
         this.words.addEventListener("input", () => this.search());
         this.fresh.addEventListener("click", () => {
             this.scroller.scrollTop = 0;
@@ -135,11 +142,13 @@ class EventList {
         element.classList.toggle("chosen", event === page.chosenEvent);
         const path = event.path === undefined ? "" : event.path === "" ? "(home)" : event.path;
         const details = eventWords(event);
-        const cells = [["time", timeOf(event.time)], ["event", eventTitle(event)],
-            ["app", make("span", { title: shown(event.app ?? "") }, nameOf(page.findApp(event.app)?.name ?? event.app ?? ""))],
+        const cells = [["time", timeOf(event.time, true)], ["event", eventTitle(event)],
+            ["app", make("span", { title: shown(event.app ?? "") },
+                nameOf(page.findApp(event.app)?.name ?? event.app ?? ""))],
             ["path", make("span", { title: shown(path) }, nameOf(path))],
             ["details", make("span", { title: details }, details)]];
-        element.replaceChildren(...cells.map(([name, cell]) => make("div", { role: "gridcell", class: "event-" + name }, cell)));
+        element.replaceChildren(...cells.map(([name, cell]) => make(
+            "div", { role: "gridcell", class: "event-" + name }, cell)));
     }
 
     schedule() {
@@ -149,7 +158,7 @@ class EventList {
         }, 100);
     }
 
-    /** Shows what came. Who reads further down keeps the place, and is told how many there are above. */
+    /** Shows what came. A reader further down keeps the place, and is told how many there are above. */
     update() {
         const count = this.record.found.length;
         const more = count - this.seen;

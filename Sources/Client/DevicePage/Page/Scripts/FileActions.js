@@ -9,7 +9,8 @@ function appActions(app) {
     const isSuspended = app.running && app.state === "suspended";
     return [
         app.running && !isSuspended ? actionButton({
-            text: "Suspend", name: "Suspend " + identifier, command: () => commands.suspend(identifier), run: () => suspend(identifier) }) : null,
+            text: "Suspend", name: "Suspend " + identifier, command: () => commands.suspend(identifier),
+            run: () => suspend(identifier) }) : null,
         isSuspended ? actionButton({
             text: "Resume", name: "Resume " + identifier, command: () => commands.resume(identifier), run: async () => {
                 await request("resume", { app: identifier });
@@ -22,23 +23,27 @@ function appActions(app) {
             text: "Deliver…", name: "Deliver " + identifier, command: () => commands.deliver(identifier, ["FILE"]),
             describe: "Or drop files on the list of files", run: () => chooseFiles(identifier) }),
         actionButton({
-            text: "Report", name: "Report " + identifier, command: () => commands.report(identifier), run: () => takeReport(identifier) }),
+            text: "Report", name: "Report " + identifier, command: () => commands.report(identifier),
+            run: () => takeReport(identifier) }),
     ];
 }
 
 async function suspend(app) {
     const report = await request("suspend", { app });
-    const killed = report.terminated.map(lock => `${lock.process ?? "a process"} for its lock on ${lock.path}`).map(shown);
+    const killed = report.terminated.map(lock => shown(`${lock.process ?? "a process"} for its lock on ${lock.path}`));
+    const tasks = report.unendedTasks.map(shown);
     return `The app is suspended: ${counted(report.processes, "process", "processes")} frozen.`
         + (killed.length > 0 ? ` Killed: ${killed.join(", ")}.` : "")
-        + (report.unendedTasks.length > 0 ? ` Background tasks that had not ended: ${report.unendedTasks.map(shown).join(", ")}.` : "");
+        + (tasks.length > 0 ? ` Background tasks that had not ended: ${tasks.join(", ")}.` : "");
 }
 
 function terminate(app) {
     const memory = make("input", { type: "checkbox" });
     new ActionDialog({
-        title: "Terminate the app?", isDanger: true, confirm: "Terminate", command: () => commands.terminate(app, memory.checked),
-        content: [make("p", {}, "Its processes get SIGTERM, and SIGKILL where they are still there five seconds later."),
+        title: "Terminate the app?", isDanger: true, confirm: "Terminate",
+        command: () => commands.terminate(app, memory.checked),
+        content: [make("p", {},
+            "Its processes get SIGTERM, and SIGKILL where they are still there five seconds later."),
             check("Kill them at once, as a phone does when memory is short", memory)],
         run: async () => {
             await request("terminate", { app, memory: memory.checked });
@@ -75,7 +80,8 @@ function chooseFiles(app) {
 async function deliver(app, files, progress, signal) {
     const places = [];
     for (const file of files) places.push(...await deliverOne(app, file, progress, signal));
-    return places.length === 1 ? `Delivered: ${shown(places[0])}` : `${counted(places.length, "file")} delivered to Documents/Inbox.`;
+    return places.length === 1 ? `Delivered: ${shown(places[0])}`
+        : `${counted(places.length, "file")} delivered to Documents/Inbox.`;
 }
 
 /** Sends a file part by part; the answer to the last one has its place in the home. */
@@ -85,7 +91,8 @@ async function deliverOne(app, file, progress, signal) {
     for (;;) {
         const part = file.slice(offset, offset + deliveryPart);
         const isLast = offset + part.size >= file.size;
-        const query = new URLSearchParams({ app, name: file.name, upload, offset: String(offset), ...(isLast ? { last: "1" } : {}) });
+        const query = new URLSearchParams({ app, name: file.name, upload, offset: String(offset),
+            ...(isLast ? { last: "1" } : {}) });
         const response = await send("/deliver?" + query, {
             method: "POST", body: part, signal, headers: { "Content-Type": "application/octet-stream" } });
         offset += part.size;
@@ -116,7 +123,8 @@ function acceptDrops(place) {
         const files = [...event.dataTransfer.files];
         if (files.length === 0 || !page.app) return;
         event.preventDefault();
-        carryOut("Deliver", () => commands.deliver(page.app, files.map(file => file.name)), () => deliver(page.app, files));
+        carryOut("Deliver", () => commands.deliver(page.app, files.map(file => file.name)),
+            () => deliver(page.app, files));
     });
     // A file that misses the place would be opened instead of the page.
     for (const kind of ["dragover", "drop"]) {
@@ -125,6 +133,9 @@ function acceptDrops(place) {
 }
 
 // MARK: Files
+
+/** Places that are never in a backup, whatever mark they have. */
+const neverBackedUp = /^(tmp|iCloud|Library\/Caches|Groups\/[^/]+\/Library\/Caches)$/;
 
 /** The home of the app that is chosen, for command lines. */
 function home() {
@@ -135,8 +146,12 @@ function home() {
 function fileActions(facts) {
     const { path } = facts;
     const isKept = ["symbolicLink", "fifo", "socket", "device"].includes(facts.kind);
+    const bundle = page.findApp(page.app)?.bundle;
     if (path === "" || isKept) return null;
-    const mark = facts.isMarked ? actionButton({
+    if (bundle && (path === bundle || path.startsWith(bundle + "/"))) {
+        return section("Change", make("p", { class: "quiet" }, "The bundle is signed: nothing in it changes."));
+    }
+    const mark = neverBackedUp.test(path) ? null : facts.isMarked ? actionButton({
         text: "Include", command: () => commands.include(home(), path), run: async () => {
             await request("include", { app: page.app, path });
             return `${shown(path)} is included in backups again.`;
@@ -146,24 +161,29 @@ function fileActions(facts) {
             return `${shown(path)} is left out of backups.`;
         } });
     // Each path has buttons of its own, which nothing keeps for another.
-    mark.dataset.path = path;
+    if (mark) mark.dataset.path = path;
     const protect = actionButton({
         text: "Protect…", command: () => commands.protect(home(), path, classes[facts.protection || 3].word, false),
         run: () => protectFile(facts) });
     protect.dataset.path = path;
-    return section("Change", make("div", { class: "tools", role: "group", "aria-label": "Actions on the file" }, mark, protect));
+    return section("Change", make("div", { class: "tools", role: "group", "aria-label": "Actions on the file" }, mark,
+        protect));
 }
 
 function protectFile(facts) {
     const { path } = facts;
     const choices = classes.slice(1).map(known => make("label", { class: "choice" },
-        make("input", { type: "radio", name: "class", value: known.letter, checked: classes[facts.protection].letter === known.letter }),
+        make("input", { type: "radio", name: "class", value: known.letter,
+            checked: classes[facts.protection].letter === known.letter }),
         classBadge(classes.indexOf(known)), make("span", {}, known.name)));
     const recursive = make("input", { type: "checkbox" });
-    const list = make("fieldset", {}, make("legend", {}, facts.isDirectory ? "The class that it gives to what is created in it" : "Class"), choices);
-    const chosen = () => classes.find(known => known.letter === list.querySelector("input:checked")?.value) ?? classes[3];
+    const legend = facts.isDirectory ? "The class that it gives to what is created in it" : "Class";
+    const list = make("fieldset", {}, make("legend", {}, legend), choices);
+    const chosen = () => classes.find(known => known.letter === list.querySelector("input:checked")?.value)
+        ?? classes[3];
     const dialog = new ActionDialog({
-        title: "Protect", confirm: "Protect", command: () => commands.protect(home(), path, chosen().word, recursive.checked),
+        title: "Protect", confirm: "Protect", command: () => commands.protect(
+            home(), path, chosen().word, recursive.checked),
         content: [pathLine(path), list, facts.isDirectory ? check("Also all that lies in it", recursive) : null,
             make("p", { class: "hint" }, "Content stays as it is; only the file’s key is wrapped anew.")],
         run: async () => {

@@ -3,7 +3,8 @@
 
 /** A definition list. Pairs without a value are left out. */
 function factList(pairs) {
-    return make("dl", { class: "facts" }, pairs.filter(([, value]) => value !== null && value !== undefined && value !== "")
+    return make("dl", { class: "facts" }, pairs.filter(
+        ([, value]) => value !== null && value !== undefined && value !== "")
         .map(([term, value]) => make("div", {}, make("dt", {}, term), make("dd", {}, value))));
 }
 
@@ -11,8 +12,12 @@ function section(title, ...content) {
     return make("section", {}, make("h3", {}, title), content);
 }
 
+// Of content; each has a nonce and a tag of its own.
+const blockSize = 4096;
+
 const kindNames = {
-    file: "File", directory: "Directory", symbolicLink: "Symbolic link", fifo: "FIFO", socket: "Socket", device: "Device node",
+    file: "File", directory: "Directory", symbolicLink: "Symbolic link", fifo: "FIFO", socket: "Socket",
+    device: "Device node",
     rest: "Small files",
 };
 
@@ -59,7 +64,8 @@ class Panel {
         const facts = await page.files.ask("facts", { path });
         if (page.chosenPath !== path) return;
         if (!facts) {
-            this.show(nameOf(path.split("/").pop()), make("p", { class: "quiet" }, "It is not there any more."), pathLine(path));
+            this.show(nameOf(path.split("/").pop()), make("p", { class: "quiet" }, "It is not there any more."),
+                pathLine(path));
             return;
         }
         if (!this.inspection || this.inspection.path !== path) this.showFacts(facts, null);
@@ -123,11 +129,13 @@ class Panel {
                 make("code", {}, shown(event.operation)), event.path === undefined ? "" : " on ",
                 event.path === undefined ? "" : make("bdi", {}, shown(event.path)), ": ",
                 make("code", {}, shown(event.errno ?? "refused")), ".")
-                : make("p", { class: "story" }, `${number(event.omitted ?? 0)} further calls were refused by this rule.`);
+                : make("p", { class: "story" },
+                    `${number(event.omitted ?? 0)} further calls were refused by this rule.`);
         this.show(eventTitle(event), story,
             event.rule ? section("Rule", make("p", { class: "rule" }, make("code", {}, shown(event.rule))),
                 make("p", {}, rule ? sentence(rule.words) : "This rule is not known here."),
-                rule ? make("p", { class: "advice" }, make("strong", {}, "Instead: "), sentence(rule.instead, true)) : null) : null,
+                rule ? make("p", { class: "advice" }, make("strong", {}, "Instead: "), sentence(rule.instead, true))
+                    : null) : null,
             section("Event", factList(eventFacts(event))), link);
     }
 }
@@ -155,10 +163,13 @@ function fileFacts(facts, inspection) {
     } else {
         pairs.push(["Size", `${bytes(facts.size)}${facts.size >= 1024 ? ` (${number(facts.size)} bytes)` : ""}`]);
         pairs.push(["Stored", `${bytes(facts.stored)} in the device directory`]);
+        if (facts.protection > 0) pairs.push(["Blocks",
+            `${number(Math.ceil(facts.size / blockSize))} of 4,096 bytes, each sealed by itself`]);
     }
     pairs.push(["Target", facts.target !== null ? pathOf(facts.target) : null],
         ["Modified", Number.isFinite(facts.modified) ? timeOf(facts.modified) : null],
-        ["Mode", inspection ? `${modeText(facts.mode)}, ${inspection.owner}:${inspection.group}` : modeText(facts.mode)],
+        ["Mode", inspection ? `${modeText(facts.mode)}, ${inspection.owner}:${inspection.group}`
+            : modeText(facts.mode)],
         ["Names", facts.links > 1 && !facts.isDirectory ? counted(facts.links, "link") : null]);
     return section("File", factList(pairs));
 }
@@ -167,7 +178,8 @@ function protectionSection(facts, inspection) {
     const known = classes[facts.protection];
     const available = inspection?.classKeyAvailable;
     return section("Protection", factList([
-        [facts.isDirectory ? "Gives" : "Class", known.letter ? [classBadge(facts.protection), " ", known.name] : "not encrypted"],
+        [facts.isDirectory ? "Gives" : "Class", known.letter ? [classBadge(facts.protection), " ", known.name]
+            : "not encrypted"],
         ["Why", inspection?.protectionReason && sentence(inspection.protectionReason)],
         ["Its key", !facts.isDirectory && inspection?.wrappedBy ? `wrapped by ${shown(inspection.wrappedBy)}` : null],
         ["Class key", available === null || available === undefined ? null

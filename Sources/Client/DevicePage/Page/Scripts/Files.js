@@ -9,6 +9,7 @@ class WorkerFiles {
         this.listeners = [];
         this.worker = new Worker("/worker.js");
         this.worker.onmessage = ({ data }) => this.hear(data);
+        this.worker.onerror = problem => page.bar.tell(`The files cannot be listed: ${shown(problem.message)}`, true);
     }
 
     hear(data) {

@@ -16,7 +16,8 @@ function verdictOf(groups) {
     const breaches = count("breach");
     const advice = count("advice");
     return [breaches > 0 ? counted(breaches, "breach", "breaches") : "No breach",
-        advice > 0 ? counted(advice, "piece of advice", "pieces of advice") : null].filter(part => part !== null).join(", ") + ".";
+        advice > 0 ? counted(advice, "piece of advice", "pieces of advice") : null].filter(part => part !== null)
+            .join(", ") + ".";
 }
 
 /** The table of findings. Places lead to the files where there is a page of them. */
@@ -26,11 +27,14 @@ function findingsTable(groups, isLive) {
         const more = group.findings - group.names.length;
         const place = path === null ? nameOf(`${group.domain}/${group.path}`) : path === "" ? "the home" : pathOf(path);
         const names = group.findings === 1 ? null : make("div", { class: "quiet" },
-            group.names.map((name, index) => [index > 0 ? ", " : "", nameOf(name)]), more > 0 ? ` and ${number(more)} more` : "");
-        return make("tr", {}, make("td", {}, make("span", { class: `severity severity-${group.severity}` }, shown(group.severity))),
+            group.names.map((name, index) => [index > 0 ? ", " : "", nameOf(name)]), more > 0
+                ? ` and ${number(more)} more` : "");
+        return make("tr", {}, make("td", {}, make(
+            "span", { class: `severity severity-${group.severity}` }, shown(group.severity))),
             make("td", { class: "number" }, number(group.findings)), make("td", { class: "number" }, bytes(group.size)),
             make("td", { class: "wrap" }, isLive && path ? make("button", {
-                type: "button", class: "link", "data-path": path, click: () => page.choose(path, true) }, place) : place, names),
+                type: "button", class: "link", "data-path": path, click: () => page.choose(path, true) }, place)
+                    : place, names),
             make("td", { class: "wrap" }, sentence(group.words)));
     };
     return table(["Severity", "#Findings", "#Size", "Place", "Rule and advice"], groups.map(row), "Findings");
@@ -38,7 +42,11 @@ function findingsTable(groups, isLive) {
 
 /** A table in a box that scrolls sideways where it is too narrow. A title with # is that of a column of numbers. */
 function table(titles, rows, label) {
-    return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, make("table", {},
+    for (const row of rows) {
+        [...row.children].forEach((cell, index) => cell.dataset.title = titles[index].replace("#", ""));
+    }
+    return make("div", { class: label === "Directories" ? "scroll" : "scroll stacks", tabindex: "0", role: "region",
+        "aria-label": "Table: " + label }, make("table", {},
         make("thead", {}, make("tr", {}, titles.map(title => make("th", {
             scope: "col", class: title.startsWith("#") ? "number" : null }, title.replace("#", ""))))),
         make("tbody", {}, rows)));
@@ -46,9 +54,11 @@ function table(titles, rows, label) {
 
 function directoriesTable(directories) {
     return table(["Directory", "#Files", "#Size", "#Left out", "#Purgeable"], directories.map(one => {
-        const place = make("td", { class: "wrap" }, pathOf(one.path));
+        const name = one.level === 1 ? one.path : one.path.slice(one.path.lastIndexOf("/") + 1);
+        const place = make("td", { class: "wrap", title: shown(one.path) }, pathOf(name));
         place.style.paddingInlineStart = (one.level - 1) * 16 + "px";
-        const amount = size => make("td", { class: size === 0 ? "number quiet" : "number" }, size === 0 ? "–" : bytes(size));
+        const amount = size => size === 0 ? make("td", { class: "number quiet" }, "–")
+            : make("td", { class: "number" }, bytes(size));
         return make("tr", {}, place, make("td", { class: "number" }, number(one.files)), amount(one.size),
             amount(one.leftOut), amount(one.purgeable));
     }), "Directories");
@@ -68,8 +78,10 @@ class Guidelines {
         try {
             const report = await request("audit", { app });
             if (app !== page.app) return;
-            replace(this.place, make("div", { class: "guidelines-head" }, make("p", { class: "verdict" }, verdictOf(report.groups)),
-                make("button", { type: "button", class: "action", ...commandHints(() => commands.audit(page.app)), click: () => this.show() },
+            replace(this.place, make("div", { class: "guidelines-head" },
+                make("p", { class: "verdict" }, verdictOf(report.groups)),
+                make("button", { type: "button", class: "action", ...commandHints(() => commands.audit(page.app)),
+                    click: () => this.show() },
                     "Check again")),
             report.groups.length > 0 ? findingsTable(report.groups, true) : null);
         } catch (problem) {

@@ -18,6 +18,8 @@ class TileList {
         this.kinds = [];
         this.levels = [];
         this.names = [];
+        /** Of tiles of small entries: their bytes and their class, by the tile's number. */
+        this.rests = new Map();
     }
 
     add(entry, kind, box, level, name) {
@@ -26,6 +28,11 @@ class TileList {
         this.levels.push(level);
         this.names.push(name);
         this.boxes.push(box.left, box.top, box.width, box.height);
+    }
+
+    addRest(directory, box, level, rest) {
+        this.rests.set(this.entries.length, rest);
+        this.add(directory, tileKinds.rest, box, level, "small files");
     }
 }
 
@@ -81,27 +88,37 @@ function onlyChain(model, list, entry) {
     return { last, name: names.join("/") };
 }
 
+/** The bytes of entries by class, with all that lies in them. */
+function heldBytes(model, entries, held) {
+    for (const entry of entries) {
+        if (model.isDirectory(entry)) heldBytes(model, model.children[entry], held);
+        else held[model.columns.protection[entry]] += model.columns.size[entry];
+    }
+    return held;
+}
+
+/** Lays the entries of a directory. Those that are too small share a tile with their like: no class goes unseen. */
 function layDirectory(state, tiles, directory, box, level) {
     const { model, list } = state;
     const all = list.largest(directory);
     const total = model.columns.total[directory];
     const area = box.width * box.height;
     let shownCount = 0;
-    let rest = total;
     while (shownCount < all.length && tiles.entries.length + shownCount < mostTiles) {
         const size = weight(model, all[shownCount]);
         if (size <= 0 || size / total * area < leastArea) break;
-        rest -= size;
         shownCount += 1;
     }
-    const weights = Array.from(all.subarray(0, shownCount), entry => weight(model, entry));
-    if (rest > 0 && shownCount < all.length && rest / total * area >= 1) weights.push(rest);
+    const parts = Array.from(all.subarray(0, shownCount), entry => ({ entry, size: weight(model, entry) }));
+    heldBytes(model, all.subarray(shownCount), [0, 0, 0, 0, 0]).forEach((size, number) => {
+        if (size / total * area >= 1) parts.push({ entry: -1, size, number });
+    });
     // The sum of what is small may be larger than what is large, and squares want falling weights.
-    const order = weights.map((_, index) => index).sort((left, right) => weights[right] - weights[left]);
-    squarify(order.map(index => weights[index]), box, (index, place) => {
-        const chosen = order[index];
-        if (chosen < shownCount) layEntry(state, tiles, all[chosen], place, level);
-        else tiles.add(directory, tileKinds.rest, place, level, `${all.length - shownCount} small items`);
+    parts.sort((left, right) => right.size - left.size);
+    squarify(parts.map(part => part.size), box, (index, place) => {
+        const { entry, size, number } = parts[index];
+        if (entry >= 0) layEntry(state, tiles, entry, place, level);
+        else tiles.addRest(directory, place, level, { size, number });
     });
 }
 
@@ -128,14 +145,7 @@ function layEntry(state, tiles, entry, box, level) {
 
 /** The class that most bytes of a directory have: the colour of a directory that is too small to open. */
 function mainClass(model, directory) {
-    const held = [0, 0, 0, 0, 0];
-    const visit = entry => {
-        for (const child of model.children[entry]) {
-            if (model.isDirectory(child)) visit(child);
-            else held[model.columns.protection[child]] += model.columns.size[child];
-        }
-    };
-    visit(directory);
+    const held = heldBytes(model, [directory], [0, 0, 0, 0, 0]);
     return held.indexOf(Math.max(...held));
 }
 
@@ -156,10 +166,11 @@ function mapLayout(state, { path, width, height }) {
     for (let index = 0; index < count; index += 1) {
         const entry = tiles.entries[index];
         const kind = tiles.kinds[index];
-        found.classes[index] = kind === tileKinds.file ? model.columns.protection[entry]
+        const rest = tiles.rests.get(index);
+        found.classes[index] = rest ? rest.number : kind === tileKinds.file ? model.columns.protection[entry]
             : kind === tileKinds.closed ? mainClass(model, entry) : 0;
         found.flags[index] = model.columns.flags[entry];
-        found.sizes[index] = weight(model, entry);
+        found.sizes[index] = rest ? rest.size : weight(model, entry);
         found.paths.push(model.path(entry));
     }
     return found;

@@ -12,16 +12,16 @@ function mapColours() {
         tiles: classes.map((_, index) => value(`--class-${index}`)),
         texts: classes.map((_, index) => value(`--on-class-${index}`)),
         ground: value("--map-ground"), frame: value("--map-frame"), text: value("--text"), hatch: value("--map-hatch"),
-        rest: value("--map-rest"), quiet: value("--quiet"), focus: value("--focus"),
+        quiet: value("--quiet"), focus: value("--focus"),
     };
 }
 
 /** The facts of a tile in one line. */
 function tileWords(map, index) {
     const kind = map.kinds[index];
-    const parts = [shown(kind === tileKinds.rest ? map.names[index] : map.paths[index]), bytes(map.sizes[index])];
-    if (kind === tileKinds.rest) return `${parts[0]} of ${shown(map.paths[index]) || "the home"}`;
-    if (kind === tileKinds.file) {
+    const parts = [shown(map.paths[index]), bytes(map.sizes[index])];
+    if (kind === tileKinds.rest) parts[0] = `Small files in ${shown(map.paths[index]) || "the home"}`;
+    if (kind === tileKinds.file || kind === tileKinds.rest) {
         const known = classes[map.classes[index]];
         parts.push(known.letter ? `class ${known.letter}: ${known.name}` : known.name);
         if (known.letter && !page.isReadable(map.classes[index])) parts.push("closed now");
@@ -121,7 +121,8 @@ class Treemap {
         this.canvas.height = Math.round(size.height * scale);
         const context = this.canvas.getContext("2d");
         context.scale(scale, scale);
-        context.font = getComputedStyle(this.area).font;
+        const { fontSize, fontFamily } = getComputedStyle(this.area);
+        context.font = `${fontSize} ${fontFamily}`;
         context.textBaseline = "middle";
         context.fillStyle = colours.ground;
         context.fillRect(0, 0, size.width, size.height);
@@ -150,18 +151,19 @@ class Treemap {
         if (kind === tileKinds.framed) {
             context.fillStyle = colours.frame;
             context.fillRect(...inside);
-            if (map.names[index]) this.write(context, map.names[index], left + 4, top + 8, width - 8, colours.text);
+            const place = { left: left + 4, middle: top + 8, room: width - 8 };
+            if (map.names[index]) this.write(context, map.names[index], place, colours.text);
             return;
         }
-        const isRest = kind === tileKinds.rest;
-        context.fillStyle = isRest ? colours.rest : colours.tiles[map.classes[index]];
+        context.fillStyle = colours.tiles[map.classes[index]];
         context.fillRect(...inside);
-        if (map.flags[index] & flag.leftOut && !isRest) {
+        if (kind === tileKinds.rest) this.grain(context, inside);
+        if (map.flags[index] & flag.leftOut) {
             context.fillStyle = pattern;
             context.fillRect(...inside);
         }
-        const ink = isRest ? colours.text : colours.texts[map.classes[index]];
-        if (map.flags[index] & flag.purgeable && !isRest && Math.min(width, height) > 9) {
+        const ink = colours.texts[map.classes[index]];
+        if (map.flags[index] & flag.purgeable && Math.min(width, height) > 9) {
             context.strokeStyle = ink;
             context.setLineDash([3, 3]);
             context.strokeRect(left + 2.5, top + 2.5, width - gap - 5, height - gap - 5);
@@ -170,19 +172,29 @@ class Treemap {
         this.label(context, index, ink);
     }
 
+    /** Fine lines: many small files together. */
+    grain(context, [left, top, width, height]) {
+        context.fillStyle = this.colours.ground;
+        context.globalAlpha = 0.45;
+        for (let x = left + 3; x < left + width; x += 4) context.fillRect(x, top, 0.7, height);
+        for (let y = top + 3; y < top + height; y += 4) context.fillRect(left, y, width, 0.7);
+        context.globalAlpha = 1;
+    }
+
     label(context, index, ink) {
         const { map } = this;
         const { left, top, width, height } = this.box(index);
-        const isFile = map.kinds[index] === tileKinds.file;
-        const letter = isFile ? classes[map.classes[index]].letter : "";
+        const hasClass = map.kinds[index] !== tileKinds.closed;
+        const letter = hasClass ? classes[map.classes[index]].letter : "";
         if (width < leastLetter || height < leastLetter) return;
         const isWide = width >= leastLabel.width && height >= leastLabel.height;
         const room = isWide && letter ? width - 24 : width - 10;
-        if (isWide) this.write(context, map.names[index], left + 5, top + Math.min(10, height / 2), room, ink);
+        if (isWide) this.write(context, map.names[index],
+            { left: left + 5, middle: top + Math.min(10, height / 2), room }, ink, index);
         if (letter) {
             context.textAlign = isWide ? "right" : "center";
             const at = isWide ? left + width - 6 : left + width / 2;
-            this.ground(context, map, index, at - (isWide ? 8 : 5), top + (isWide ? 3 : height / 2 - 6));
+            this.ground(context, index, at - (isWide ? 8 : 5), top + (isWide ? 4 : height / 2 - 6), 10);
             context.fillStyle = ink;
             context.fillText(letter, at, top + (isWide ? Math.min(10, height / 2) : height / 2));
             context.textAlign = "left";
@@ -190,13 +202,14 @@ class Treemap {
     }
 
     // Text over hatching keeps the contrast of the plain colour.
-    ground(context, map, index, left, top, width = 10) {
-        if (!(map.flags[index] & flag.leftOut) || map.kinds[index] === tileKinds.rest) return;
+    ground(context, index, left, top, width) {
+        const { map } = this;
+        if (!(map.flags[index] & flag.leftOut) && map.kinds[index] !== tileKinds.rest) return;
         context.fillStyle = this.colours.tiles[map.classes[index]];
         context.fillRect(left - 1, top, width + 2, 13);
     }
 
-    write(context, name, left, middle, room, ink) {
+    write(context, name, { left, middle, room }, ink, index = -1) {
         let text = shown(name);
         if (context.measureText(text).width > room) {
             text = text.slice(0, Math.max(1, Math.floor(room / 5)));
@@ -204,6 +217,7 @@ class Treemap {
             if (text.length < 2) return;
             text += "…";
         }
+        if (index >= 0) this.ground(context, index, left, middle - 7, context.measureText(text).width);
         context.fillStyle = ink;
         context.fillText(text, left, middle);
     }
@@ -272,7 +286,8 @@ class Treemap {
         if (moves[event.key]) this.point(this.neighbour(...moves[event.key]));
         else if (event.key === "Enter" || event.key === " ") this.open(this.active);
         else if (event.key === "+" || event.key === "PageDown") this.enterTowards();
-        else if ((event.key === "-" || event.key === "PageUp" || event.key === "Escape") && this.path !== "") this.leave();
+        else if ((event.key === "-" || event.key === "PageUp" || event.key === "Escape")
+            && this.path !== "") this.leave();
         else return;
         event.preventDefault();
     }
@@ -332,14 +347,19 @@ function showLegend(place, sums) {
         badge: classBadge(index + 1), name: known.name, text: known.short, size: sums?.classes[index + 1],
         filter: `class:${known.letter.toLowerCase()}`, closed: !page.isReadable(index + 1),
     }));
-    parts.push({ badge: make("span", { class: "swatch left-out" }), text: "Left out", name: "Left out of backups", size: sums?.leftOut,
+    parts.push({ badge: make("span", { class: "swatch left-out" }), text: "Left out", name: "Left out of backups",
+        size: sums?.leftOut,
         filter: "is:excluded" });
-    parts.push({ badge: make("span", { class: "swatch going" }), text: "Purgeable", name: "May be purged while no app that has it runs", size: sums?.purgeable,
+    parts.push({ badge: make("span", { class: "swatch going" }), text: "Purgeable",
+        name: "May be purged while no app that has it runs", size: sums?.purgeable,
         filter: "is:purgeable" });
     parts.push({ badge: classBadge(0), text: "Not encrypted", size: sums?.classes[0] });
     replace(place, parts.map(part => make("li", {}, make(part.filter ? "button" : "span", {
         type: part.filter ? "button" : null, class: "legend-entry",
-        title: part.filter ? `${part.name ?? part.text}: filter by ${part.filter}` : null, click: part.filter && (() => page.filterBy(part.filter)),
-    }, part.badge, make("span", {}, part.text), part.closed ? make("span", { class: "closed" }, icon("lock"), "closed now") : null,
+        title: part.filter ? `${part.name ?? part.text}: filter by ${part.filter}` : null, click: part.filter
+            && (() => page.filterBy(part.filter)),
+    }, part.badge, make("span", {}, part.text), part.closed
+        ? make("span", { class: "closed", title: "closed now" }, icon("lock"),
+        make("span", { class: "unseen" }, "closed now")) : null,
         make("span", { class: "amount" }, part.size === undefined ? "" : bytes(part.size))))));
 }

@@ -127,7 +127,7 @@ class ContainerModel {
         return entry;
     }
 
-    /** Takes the facts of a file as the control API lists it. Returns its entry, or -1 where its directory is not known. */
+    /** Takes the facts of a file as the control API lists it. Returns its entry, or -1 without its directory. */
     take(file, known) {
         const end = file.path.lastIndexOf("/");
         const parent = this.directories.get(end < 0 ? "" : file.path.slice(0, end));
@@ -155,8 +155,8 @@ class ContainerModel {
         columns.protection[entry] = protectionNumbers.get(file.protection) ?? 0;
         columns.stamp[entry] = this.round;
         const kept = columns.flags[entry] & (flag.expanded | flag.listed);
-        columns.flags[entry] = flag.live | kept | (file.excluded ? flag.marked : 0) | (file.purgeable ? flag.purgeable : 0)
-            | (file.backup !== "included" ? flag.leftOut : 0);
+        columns.flags[entry] = flag.live | kept | (file.excluded ? flag.marked : 0)
+            | (file.purgeable ? flag.purgeable : 0) | (file.backup !== "included" ? flag.leftOut : 0);
         if (file.target !== null && file.target !== undefined) this.targets.set(entry, file.target);
         else this.targets.delete(entry);
         if (file.kind === "directory" && this.children[entry] === null) {
@@ -269,7 +269,7 @@ function takeSurvey(model, survey) {
         for (const child of node.children ?? []) add(entry, path + name + "/", child, node.backup);
     };
     for (const container of survey.containers) {
-        if (container.name === "") for (const child of container.children ?? []) add(0, "", child, "included");
-        else add(0, "", container, "included");
+        const isData = container.name === "" && container.children;
+        for (const node of isData ? container.children : [container]) add(0, "", node, "included");
     }
 }

@@ -1,5 +1,7 @@
-// The page as a whole: begins it, keeps the way to the device, and tells its parts what was chosen and what has changed.
+// The page as a whole: begins it, keeps the way to the device, and tells its parts what was chosen and has changed.
 "use strict";
+
+const statusPatience = 15000;
 
 const page = {
     app: null, chosenPath: null, chosenEvent: null, status: null, apps: [], rules: new Map(), problem: null,
@@ -36,6 +38,7 @@ const page = {
         this.chosenEvent = null;
         this.map?.draw();
         if (this.mode === "report") return;
+        byID("panel").scrollTop = 0;
         if (path === null) {
             const chosen = this.findApp(this.app);
             this.panel.showApp(chosen, this.ownerOf(chosen));
@@ -79,7 +82,8 @@ const page = {
         this.app = identifier;
         this.isComplete = false;
         this.wanted = undefined;
-        history.replaceState(null, "", "#" + encodeURIComponent(identifier));
+        // The token of the link was used, and does not stay in the address.
+        history.replaceState(null, "", location.pathname + "#" + encodeURIComponent(identifier));
         this.files.open(identifier);
         this.map.enter("");
         byID("tree").scrollTop = 0;
@@ -98,7 +102,7 @@ const page = {
         this.tree.search();
     },
 
-    // MARK: What has changed
+    // MARK: Changes
 
     async refresh() {
         await this.poll();
@@ -109,17 +113,18 @@ const page = {
     async poll() {
         let status;
         try {
-            status = await request("status");
+            status = await request("status", undefined, AbortSignal.timeout(statusPatience));
         } catch (problem) {
             this.lost(problem);
             return;
         }
         const isBack = this.problem !== null || this.status === null;
         this.status = status;
-        if (isBack) await this.found();
+        const found = isBack ? this.found() : null;
         this.deviceView.show(status);
         this.timeLine.sample(status);
         replace(byID("actions"), actions.ofDevice().filter(Boolean));
+        await found;
     },
 
     /** The device answers, for the first time or again. */
@@ -129,20 +134,18 @@ const page = {
         document.body.classList.remove("lost");
         byID("sentence").hidden = true;
         if (wasLost) this.bar.tell("The device answers again.");
-        try {
-            const rules = await request("rules");
-            this.rules = new Map(rules.map(rule => [rule.rule, rule]));
-        } catch {
+        const rules = request("rules").then(list => this.rules = new Map(list.map(rule => [rule.rule, rule])),
             // Refusals are shown without their explanation then.
-        }
-        await this.refreshApps();
-        await this.refreshFacts();
+            () => undefined);
+        await Promise.all([rules, this.refreshApps(), this.refreshFacts()]);
     },
 
     /** The device, or the way to it, is gone: the page says so, and goes on asking. */
     lost(problem) {
         if (!isOutOfReach(problem)) {
-            this.bar.tell(shown(problem.message), true);
+            // Questions that are asked again and again fail in the same way: once is enough.
+            if (this.complaint !== problem.message) this.bar.tell(shown(problem.message), true);
+            this.complaint = problem.message;
             return;
         }
         const isSame = this.problem?.kind === problem.kind;
@@ -150,13 +153,14 @@ const page = {
         if (isSame) return;
         this.status = null;
         document.body.classList.add("lost");
-        this.deviceView.showOff();
+        this.deviceView.showOff(["ended", "signedOut"].includes(problem.kind) ? "unknown" : "off");
         replace(byID("actions"));
         const [words, command] = {
-            ended: ["The command that serves this page has ended. Start it again, and open the link that it prints:", commands.ui()],
-            signedOut: ["This page is not let in any more: open the link that the command has printed, or press Enter there "
-                + "for a new one.", null],
-        }[problem.kind] ?? ["The device is off. What is below is as it was last; this page goes on by "
+            ended: ["The command that serves this page has ended. Start it again, and open the link that it prints:",
+                commands.ui()],
+            signedOut: ["This page is not let in any more: open the link that the command has printed, or press Enter "
+                + "there for a new one.", null],
+        }[problem.kind] ?? ["The device is off. The rest of the page is as it was last, and goes on by "
             + "itself when the device is on:", commands.boot()];
         replace(byID("sentence"), make("p", {}, words), command ? commandLine(() => command).element : null);
         byID("sentence").hidden = false;
@@ -171,8 +175,7 @@ const page = {
         }
         this.appList.show(this.apps);
         if (this.app === null || !this.findApp(this.app)) {
-            const wanted = decodeURIComponent(location.hash.slice(1));
-            const first = this.findApp(wanted) ?? this.apps.find(app => app.running && app.mountPoint)
+            const first = this.findApp(addressedApp()) ?? this.apps.find(app => app.running && app.mountPoint)
                 ?? this.apps.find(app => app.mountPoint) ?? this.apps[0];
             if (first) this.openApp(first.identifier);
             else this.panel.showApp(null);
@@ -185,14 +188,15 @@ const page = {
     async refreshFacts() {
         if (this.problem !== null) return;
         const view = this.deviceView;
-        try {
-            const [clock, surroundings, schedule] = await Promise.all(
-                [request("clock", {}), request("conditions", {}), request("schedule", {})]);
-            Object.assign(view, { clock: { ...clock, received: performance.now() }, surroundings, schedule });
-            view.fill();
-        } catch (problem) {
-            if (isOutOfReach(problem)) this.lost(problem);
-        }
+        const ask = async (path, name) => {
+            try {
+                view[name] = { ...await request(path, {}), received: performance.now() };
+            } catch (problem) {
+                if (isOutOfReach(problem)) this.lost(problem);
+            }
+        };
+        await Promise.all([ask("clock", "clock"), ask("conditions", "surroundings"), ask("schedule", "schedule")]);
+        view.fill();
     },
 
     /** The state of the device has changed: what can be read now is another. */
@@ -211,9 +215,19 @@ const page = {
     },
 };
 
+/** The app that the page's address names. */
+function addressedApp() {
+    try {
+        return decodeURIComponent(location.hash.slice(1));
+    } catch {
+        return "";
+    }
+}
+
 // MARK: Live
 
-const appEvents = new Set(["installed", "mounted", "unmounted", "entered", "suspended", "resumed", "terminated", "restarted"]);
+const appEvents = new Set(["installed", "mounted", "unmounted", "entered", "suspended", "resumed", "terminated",
+    "restarted"]);
 
 /** Calls at once, and again when calls that came meanwhile are over: at most once in so many milliseconds. */
 function calm(milliseconds, call) {
@@ -245,6 +259,8 @@ function heed() {
     const again = calm(250, () => page.map.schedule());
     page.files.listen(notice => {
         if (notice.notice === "failed") {
+            // The page says already where the device is out of reach.
+            if (isOutOfReach(notice)) return;
             setText(byID("files-problem"), sentence(notice.message));
             byID("files-problem").hidden = false;
             return;
@@ -281,6 +297,7 @@ async function keepPolling() {
             await page.poll();
             if (page.problem === null && turn % 2 === 0) await pollActivity();
             if (page.problem === null && turn % 6 === 5) await page.refreshFacts();
+            if (page.problem === null && turn % 10 === 9) await page.refreshApps();
         }
         await new Promise(resume => setTimeout(resume, 1000));
     }
@@ -308,7 +325,8 @@ function beginLive() {
     for (const part of document.querySelectorAll("[data-mode=live]")) part.hidden = false;
     document.body.classList.add("live");
     Object.assign(page, {
-        bar: new CommandBar(), files: new WorkerFiles(), record: new EventRecord(), panel: new Panel(), appList: new AppList(),
+        bar: new CommandBar(), files: new WorkerFiles(), record: new EventRecord(), panel: new Panel(),
+        appList: new AppList(),
         guidelines: new Guidelines(),
     });
     page.deviceView = new DeviceView();
@@ -317,7 +335,9 @@ function beginLive() {
     page.list = new EventList(page.record);
     page.timeLine = new TimeLine(page.record);
     byID("read-only").hidden = !page.readOnly;
-    for (const button of document.querySelectorAll("[data-show]")) button.addEventListener("click", () => showView(button.dataset.show));
+    for (const button of document.querySelectorAll("[data-show]")) {
+        button.addEventListener("click", () => showView(button.dataset.show));
+    }
     document.addEventListener("keydown", event => {
         if (event.key !== "/" || event.target.closest("input, select, textarea, dialog")) return;
         byID("filter").focus();
@@ -326,9 +346,12 @@ function beginLive() {
     acceptDrops(byID("files"));
     heed();
     showLegend(byID("legend"), null);
-    keepPolling();
+    // A listing that begins after they are followed finds the changes before.
+    const relist = () => page.app && page.files.open(page.app);
+    keepFollowing("changes/follow", change => page.files.change(change.app, change.path), relist);
     keepFollowing("events/follow", event => page.record.take(event), () => page.record.begin());
-    keepFollowing("changes/follow", change => page.files.change(change.app, change.path), () => page.app && page.files.open(page.app));
+    page.refreshApps();
+    keepPolling();
 }
 
 Object.assign(page, JSON.parse(byID("data").textContent));

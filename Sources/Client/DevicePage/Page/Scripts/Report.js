@@ -19,11 +19,13 @@ class Report {
         const { survey, time, findings, events } = this.data;
         const title = survey.name || survey.app;
         document.title = `${shown(title)} – container report`;
-        byID("device-name").replaceChildren(nameOf(title), survey.version ? make("span", { class: "quiet" }, " ", nameOf(survey.version)) : "");
+        byID("device-name").replaceChildren(nameOf(title), survey.version
+            ? make("span", { class: "quiet" }, " ", nameOf(survey.version)) : "");
         byID("device-path").replaceChildren(nameOf(survey.app), ", as of ", timeOf(time));
         const state = byID("state");
         state.className = `state state-${survey.state}`;
-        state.replaceChildren(icon(stateIcons[survey.state] ?? "boot"), stateNames[survey.state] ?? shown(survey.state));
+        state.replaceChildren(icon(stateIcons[survey.state] ?? "boot"), stateNames[survey.state]
+            ?? shown(survey.state));
         const sums = await page.files.ask("sums");
         byID("report-facts").replaceChildren(...this.facts(sums).map(([term, value]) =>
             make("div", {}, make("dt", {}, term), make("dd", {}, value))));
@@ -40,7 +42,8 @@ class Report {
     facts(sums) {
         const { survey } = this.data;
         return [
-            ["App", survey.running ? "running" : "not running"], ["Files", number(sums.files)], ["Size", bytes(sums.size)],
+            ["App", survey.running ? "running" : "not running"], ["Files", number(sums.files)],
+            ["Size", bytes(sums.size)],
             ["In backups", bytes(sums.size - sums.leftOut)], ["Left out of backups", bytes(sums.leftOut)],
             ["May be purged", bytes(sums.purgeable)], ["Available on the device", bytes(survey.available)],
         ];

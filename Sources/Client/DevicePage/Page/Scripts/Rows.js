@@ -5,7 +5,8 @@ const orders = {
     name: (model, left, right) => model.names[left] < model.names[right] ? -1 : 1,
     size: (model, left, right) => weight(model, left) - weight(model, right),
     protection: (model, left, right) => model.columns.protection[left] - model.columns.protection[right],
-    backup: (model, left, right) => (model.columns.flags[left] & flag.leftOut) - (model.columns.flags[right] & flag.leftOut),
+    backup: (model, left, right) =>
+        (model.columns.flags[left] & flag.leftOut) - (model.columns.flags[right] & flag.leftOut),
     purgeable: (model, left, right) =>
         (model.columns.flags[left] & flag.purgeable) - (model.columns.flags[right] & flag.purgeable),
     modified: (model, left, right) => model.columns.modified[left] - model.columns.modified[right],

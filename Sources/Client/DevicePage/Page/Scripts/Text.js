@@ -1,4 +1,4 @@
-// Text of a device, made safe to show, and sizes and times in the reader's form; elements are made here and nowhere else.
+// Text of a device, made safe to show; sizes and times in the reader's form; elements, which are made here only.
 "use strict";
 
 // Characters that show nothing, end a line, or turn the direction of what stands beside them. With the flag u a
@@ -96,8 +96,8 @@ function icon(name) {
 }
 
 /**
- * Puts children in the place of what an element has, unless they look the same: focus and selection stay. What hears
- * their events stays then as well, so that it may rely on nothing that does not show.
+ * Puts children in the place of what an element has, unless they look the same: focus and selection stay. So do the
+ * functions that hear their events, which therefore rely on nothing that does not show.
  */
 function replace(element, ...children) {
     const fresh = make("div", {}, ...children);
@@ -115,7 +115,16 @@ function focusLike(held, element) {
     const keys = ["action", "app", "path", "command"];
     const same = buttons.find(one => keys.some(key => held.dataset[key] && held.dataset[key] === one.dataset[key]))
         ?? buttons.find(one => one.textContent === held.textContent) ?? buttons.find(one => !one.disabled);
-    same?.focus();
+    if (same) focusQuietly(same);
+}
+
+/** Whether the page gives the focus itself: what a reader's focus would show is not shown then. */
+let isQuiet = false;
+
+function focusQuietly(element) {
+    isQuiet = true;
+    element.focus();
+    isQuiet = false;
 }
 
 function setText(element, text) {
@@ -157,13 +166,27 @@ const exactForm = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeSt
 /** A time in the reader's zone, with the day unless that is today. */
 function timeText(milliseconds) {
     if (!Number.isFinite(milliseconds)) return "–";
-    const time = new Date(milliseconds);
-    return time.toDateString() === new Date().toDateString() ? clockForm.format(time) : dayForm.format(time);
+    renewToday();
+    const isToday = milliseconds >= today.start && milliseconds < today.end;
+    return isToday ? clockForm.format(milliseconds) : dayForm.format(milliseconds);
 }
 
-function timeOf(moment) {
+const today = { start: 0, end: 0 };
+
+function renewToday() {
+    if (Date.now() >= today.start && Date.now() < today.end) return;
+    const start = new Date();
+    start.setHours(0, 0, 0, 0);
+    const end = new Date(start);
+    end.setDate(end.getDate() + 1);
+    Object.assign(today, { start: start.getTime(), end: end.getTime() });
+}
+
+/** A time as an element; in long lists without the exact form as its title, which takes time to write. */
+function timeOf(moment, isPlain) {
     const time = new Date(moment);
     if (Number.isNaN(time.getTime())) return make("span", {}, shown(moment));
+    if (isPlain) return make("time", { datetime: time.toISOString() }, timeText(time.getTime()));
     return make("time", { datetime: time.toISOString(), title: exactForm.format(time) }, timeText(time.getTime()));
 }
 
@@ -193,10 +216,12 @@ const classes = [
 function classBadge(number, further) {
     const known = classes[number];
     if (!known || number === 0) return make("span", { class: "badge badge-0", title: "not encrypted" }, "–");
-    return make("span", { class: `badge badge-${number}`, title: `class ${known.letter}: ${known.name}${further ?? ""}` },
+    return make("span", { class: `badge badge-${number}`,
+        title: `class ${known.letter}: ${known.name}${further ?? ""}` },
         known.letter);
 }
 
 const stateNames = {
     beforeFirstUnlock: "Before first unlock", unlocked: "Unlocked", locking: "Locking", locked: "Locked", off: "Off",
+    unknown: "Not reached",
 };

@@ -28,10 +28,10 @@ class TimeLine {
 
     /** Shows the table in the place of the picture, or the picture again. */
     toggle() {
-        const isOpen = this.more.getAttribute("aria-expanded") !== "true";
-        this.more.setAttribute("aria-expanded", String(isOpen));
-        byID("timeline-box").hidden = isOpen;
-        byID("timeline-details").hidden = !isOpen;
+        this.isTable = !this.isTable;
+        setText(this.more, this.isTable ? "As a picture" : "As a table");
+        byID("timeline-box").hidden = this.isTable;
+        byID("timeline-details").hidden = !this.isTable;
         this.update();
     }
 
@@ -45,7 +45,8 @@ class TimeLine {
 
     /** The states of the device from one moment to another, as events tell them. */
     states(from, to) {
-        const names = { locked: "locked", unlocked: "unlocked", restarted: "beforeFirstUnlock", willBecomeUnavailable: "locking",
+        const names = { locked: "locked", unlocked: "unlocked", restarted: "beforeFirstUnlock",
+            willBecomeUnavailable: "locking",
             didBecomeAvailable: "unlocked" };
         const found = [];
         let state = null;
@@ -53,7 +54,8 @@ class TimeLine {
         for (const event of this.record.all) {
             const next = names[event.event];
             if (!next) continue;
-            if (event.moment > from && state !== null && event.moment > since) found.push({ state, from: since, to: event.moment });
+            const isOver = state !== null && event.moment > from && event.moment > since;
+            if (isOver) found.push({ state, from: since, to: event.moment });
             state = next;
             since = Math.max(from, event.moment);
         }
@@ -80,7 +82,7 @@ class TimeLine {
     update() {
         const to = Date.now();
         const from = to - this.minutes * 60000;
-        if (this.more.getAttribute("aria-expanded") === "true") {
+        if (this.isTable) {
             this.fill(this.recent(from), from, to);
             return;
         }
@@ -93,7 +95,8 @@ class TimeLine {
         this.picture.setAttribute("width", width);
         this.picture.setAttribute("height", height);
         this.picture.replaceChildren(
-            ...this.scale(from, to, x, height), ...this.labels(), ...this.bands(from, to, x), ...this.space(from, to, x),
+            ...this.scale(from, to, x, height), ...this.labels(), ...this.bands(from, to, x),
+            ...this.space(from, to, x),
             ...this.ticks(events, x));
         this.picture.setAttribute("aria-label", this.words(events));
     }
@@ -101,9 +104,11 @@ class TimeLine {
     scale(from, to, x, height) {
         const step = { 2: 30000, 10: 120000, 60: 600000 }[this.minutes];
         const marks = [];
+        // Only so many texts as have room beside each other.
+        const room = Math.ceil(92 / Math.max(1, x(step) - x(0)));
         for (let moment = Math.ceil(from / step) * step; moment < to; moment += step) {
             marks.push(draw("line", { class: "mark", x1: x(moment), x2: x(moment), y1: 0, y2: height - 16 }));
-            if (x(moment) > labelWidth + 24 && x(moment) < x(to) - 24) {
+            if (x(moment) > labelWidth + 36 && x(moment) < x(to) - 36 && moment / step % room === 0) {
                 marks.push(draw("text", { class: "scale", x: x(moment), y: height - 4, "text-anchor": "middle" },
                     clockForm.format(moment)));
             }
@@ -118,9 +123,11 @@ class TimeLine {
     bands(from, to, x) {
         return this.states(from, to).flatMap(band => {
             const wide = x(band.to) - x(band.from);
-            const shape = draw("rect", { class: `band band-${band.state}`, x: x(band.from), y: 3, width: Math.max(1, wide), height: 12, rx: 2 });
+            const shape = draw("rect", { class: `band band-${band.state}`, x: x(band.from), y: 3,
+                width: Math.max(1, wide), height: 12, rx: 2 });
             if (wide < 70) return [shape];
-            return [shape, draw("text", { class: `band-text band-text-${band.state}`, x: x(band.from) + 5, y: 12.5 }, stateNames[band.state])];
+            return [shape, draw("text", { class: `band-text band-text-${band.state}`, x: x(band.from) + 5, y: 12.5 },
+                stateNames[band.state])];
         });
     }
 
@@ -131,9 +138,14 @@ class TimeLine {
         const least = Math.min(...samples.map(sample => sample.available));
         const most = Math.max(...samples.map(sample => sample.available));
         const y = value => laneHeight + 15 - (most === least ? 6 : (value - least) / (most - least) * 11);
-        const points = samples.map(sample => `${x(Math.max(from, sample.moment)).toFixed(1)},${y(sample.available).toFixed(1)}`);
+        const points = samples.map(sample =>
+            `${x(Math.max(from, sample.moment)).toFixed(1)},${y(sample.available).toFixed(1)}`);
         points.push(`${x(to).toFixed(1)},${points[points.length - 1].split(",")[1]}`);
-        return [draw("polyline", { class: "space", points: points.join(" ") })];
+        const line = draw("polyline", { class: "space", points: points.join(" ") });
+        const left = Number(points[0].split(",")[0]);
+        if (left < labelWidth + 80) return [line];
+        const now = bytes(samples[samples.length - 1].available);
+        return [line, draw("text", { class: "scale", x: left - 6, y: laneHeight + 13, "text-anchor": "end" }, now)];
     }
 
     /** Events of a lane that fall on one pixel are one tick, the taller the more there are. */
@@ -148,14 +160,19 @@ class TimeLine {
         return [...found].map(([key, count]) => {
             const [lane, place] = key.split(" ").map(Number);
             const tall = Math.min(13, 6 + 2 * Math.log2(count));
-            return draw("rect", { class: `tick tick-${lane}`, x: place * 3 - 1, y: lane * laneHeight + 15.5 - tall, width: 2, height: tall });
+            return draw("rect", { class: `tick tick-${lane}`, x: place * 3 - 1, y: lane * laneHeight + 15.5 - tall,
+                width: 2, height: tall });
         });
     }
 
     words(events) {
-        const count = lane => events.filter(event => this.lane(event) === lane).length;
-        return `The last ${this.minutes} minutes: ${counted(count(2), "refusal")}, ${counted(count(3), "purge")}, `
-            + `${counted(count(4), "other event")}. The table has them minute by minute.`;
+        return `The last ${this.minutes} minutes: ${counted(this.count(events, 2), "refusal")}, `
+            + `${counted(this.count(events, 3), "purge")}, ${counted(this.count(events, 4), "other event")}. `
+            + "The table has them minute by minute.";
+    }
+
+    count(events, lane) {
+        return events.filter(event => this.lane(event) === lane).length;
     }
 
     /** The table that says what the picture shows, minute by minute. */
@@ -167,8 +184,9 @@ class TimeLine {
             const space = this.samples.filter(sample => sample.moment <= end).pop();
             const states = this.states(end - step, end).map(band => stateNames[band.state]);
             rows.push(make("tr", {}, make("th", { scope: "row" }, timeText(end - step)),
-                make("td", {}, [...new Set(states)].join(", ")), make("td", { class: "number" }, space ? bytes(space.available) : "–"),
-                ...[2, 3, 4].map(lane => make("td", { class: "number" }, number(part.filter(event => this.lane(event) === lane).length)))));
+                make("td", {}, [...new Set(states)].join(", ")),
+                make("td", { class: "number" }, space ? bytes(space.available) : "–"),
+                ...[2, 3, 4].map(lane => make("td", { class: "number" }, number(this.count(part, lane))))));
         }
         replace(this.table, rows);
     }

@@ -7,13 +7,16 @@ const rowsBeyond = 12;
 const highestList = 8_000_000;
 
 /**
- * Rows of one height in an element that scrolls. The element has the focus, and tells by aria-activedescendant which row
- * is meant: rows come and go.
+ * Rows of one height in an element that scrolls. The element has the focus, and tells by aria-activedescendant which
+ * row is meant: rows come and go.
  */
 class RowView {
-    /** `fetch(from, to)` returns a promise of { count, from, rows }; `draw(row, element)` fills a row's element. */
-    constructor(scroller, { fetch, draw, choose, key, label }) {
-        Object.assign(this, { scroller, fetch, draw, choose, key, label });
+    /**
+     * `fetch(from, to)` returns a promise of { count, from, rows }; `draw(row, element)` fills a row's element, and
+     * `sign(row)` is the same for rows that look the same.
+     */
+    constructor(scroller, { fetch, draw, sign, choose, key, label }) {
+        Object.assign(this, { scroller, fetch, draw, sign, choose, key, label });
         this.count = 0;
         this.active = -1;
         this.from = 0;
@@ -24,6 +27,10 @@ class RowView {
         scroller.addEventListener("scroll", () => this.schedule(), { passive: true });
         scroller.addEventListener("keydown", event => this.press(event));
         this.body.addEventListener("click", event => this.click(event));
+        this.body.addEventListener("dblclick", event => {
+            const row = this.rowAt(event.target.closest("[role=row]")?.place);
+            if (row && !event.target.closest(".twist")) this.key("twist", row);
+        });
         new ResizeObserver(() => this.schedule()).observe(scroller);
     }
 
@@ -62,21 +69,42 @@ class RowView {
         this.rows = rows;
         this.body.style.height = Math.min(count * rowHeight, highestList) + "px";
         this.scroller.setAttribute("aria-rowcount", count + 1);
-        while (this.pool.length < rows.length) this.pool.push(this.body.appendChild(make("div", { role: "row" })));
-        while (this.pool.length > Math.max(rows.length, 80)) this.pool.pop().remove();
-        this.pool.forEach((element, index) => {
-            const row = rows[index];
-            element.hidden = row === undefined;
-            if (row === undefined) return;
+        const free = [];
+        const drawn = new Map();
+        for (const element of this.pool) {
+            if (element.place >= from && element.place < from + rows.length) drawn.set(element.place, element);
+            else free.push(element);
+        }
+        rows.forEach((row, index) => {
             const place = from + index;
-            element.style.transform = `translateY(${place * rowHeight}px)`;
-            element.id = `${this.label}-${place}`;
-            element.setAttribute("aria-rowindex", place + 2);
-            element.dataset.place = place;
+            const element = drawn.get(place) ?? this.put(free.pop() ?? this.addRow(), place);
+            const signature = this.sign(row);
+            if (element.signature === signature) return;
+            element.signature = signature;
             this.draw(row, element);
             this.mark(element, place);
         });
+        for (const element of free) {
+            element.hidden = true;
+            element.place = -1;
+        }
         this.point();
+    }
+
+    addRow() {
+        const element = this.body.appendChild(make("div", { role: "row" }));
+        this.pool.push(element);
+        return element;
+    }
+
+    put(element, place) {
+        element.hidden = false;
+        element.place = place;
+        element.signature = null;
+        element.style.transform = `translateY(${place * rowHeight}px)`;
+        element.id = `${this.label}-${place}`;
+        element.setAttribute("aria-rowindex", place + 2);
+        return element;
     }
 
     mark(element, place) {
@@ -96,7 +124,7 @@ class RowView {
 
     activate(place, isQuiet) {
         this.active = Math.max(-1, Math.min(place, this.count - 1));
-        for (const element of this.pool) this.mark(element, Number(element.dataset.place));
+        for (const element of this.pool) this.mark(element, element.place);
         this.point();
         if (!isQuiet) this.reveal(this.active);
     }
@@ -133,7 +161,7 @@ class RowView {
     click(event) {
         const element = event.target.closest("[role=row]");
         if (!element) return;
-        const place = Number(element.dataset.place);
+        const { place } = element;
         this.activate(place, true);
         const row = this.rowAt(place);
         if (!row) return;
@@ -158,7 +186,7 @@ function rowName(row, isFlat) {
     const label = make("span", { class: "label", title: shown(row.path) }, nameOf(row.name));
     if (isFlat && place !== "") label.append(make("span", { class: "place" }, " — ", nameOf(place)));
     const made = make("span", { class: "name" }, twist, icon(kind), label);
-    made.style.paddingInlineStart = isFlat ? "0" : Math.min(row.level - 1, 24) * 16 + "px";
+    made.style.setProperty("--level", isFlat ? 0 : Math.min(row.level - 1, 24));
     return made;
 }
 
@@ -183,7 +211,8 @@ class Tree {
             make("div", { role: "row", "aria-rowindex": "1" }, this.heads)));
         this.view = new RowView(this.scroller, {
             label: "file", fetch: (from, to) => page.files.ask("rows", { from, to }),
-            draw: (row, element) => this.draw(row, element), choose: row => this.choose(row),
+            draw: (row, element) => this.draw(row, element), sign: row => this.sign(row),
+            choose: row => this.choose(row),
             key: (key, row) => this.turn(key, row),
         });
         let later;
@@ -202,10 +231,16 @@ class Tree {
         return this.filter.value.trim() !== "";
     }
 
+    sign(row) {
+        const { path, level, size, protection, modified, siblings, place, isMarked, isLeftOut, isPurgeable,
+            isExpanded } = row;
+        return [path, level, size, protection, modified, siblings, place, isMarked, isLeftOut, isPurgeable, isExpanded,
+            row.kind, this.isFlat, path === page.chosenPath, page.isReadable(protection)].join("\0");
+    }
+
     draw(row, element) {
         const { isFlat } = this;
         element.className = row.path === page.chosenPath ? "row chosen" : "row";
-        element.classList.toggle("unreadable", row.protection > 0 && !page.isReadable(row.protection));
         if (isFlat) element.removeAttribute("aria-level");
         else element.setAttribute("aria-level", row.level);
         if (row.isDirectory && !isFlat) element.setAttribute("aria-expanded", String(row.isExpanded));
@@ -217,12 +252,14 @@ class Tree {
         const closed = row.protection > 0 && !page.isReadable(row.protection);
         const cells = {
             name: rowName(row, isFlat), size: bytes(row.size),
-            protection: classBadge(row.protection, closed ? ", closed now" : ""), backup: backupWord(row),
-            purgeable: row.isPurgeable ? make("span", { title: "It may be purged while no app that has it runs." }, "may go")
+            protection: [classBadge(row.protection, closed ? ", closed now" : ""),
+                closed && !row.isDirectory ? make("span", { class: "closed-mark" }, icon("lock")) : null],
+                    backup: backupWord(row),
+            purgeable: row.isPurgeable ? make("span", { title: "It may be purged while no app that has it runs." },
+                "may go")
                 : "",
-            modified: Number.isFinite(row.modified) ? timeOf(row.modified) : "–",
+            modified: Number.isFinite(row.modified) ? timeOf(row.modified, true) : "–",
         };
-        if (closed && !row.isDirectory) cells.protection.append(make("span", { class: "closed-mark" }, icon("lock")));
         element.replaceChildren(...treeColumns.filter(({ key }) => page.mode === "live" || key !== "modified").map(
             ({ key }) => make("div", { role: "gridcell", class: "column-" + key }, cells[key])));
     }
@@ -236,6 +273,7 @@ class Tree {
     turn(key, row) {
         const isOpen = row.isExpanded;
         if (this.isFlat) return false;
+        if (!row.isDirectory && key === "twist") return false;
         if (key === "twist" || key === "ArrowRight" && row.isDirectory && !isOpen || key === "ArrowLeft" && isOpen) {
             this.expand(row, !isOpen);
         } else if (key === "ArrowRight" && isOpen) {

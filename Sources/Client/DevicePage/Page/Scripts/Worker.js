@@ -2,7 +2,7 @@
 "use strict";
 
 const firstPart = 500;
-const furtherPart = 5000;
+const furtherPart = 2000;
 // A directory that changes all the time is listed again no more often than this.
 const changePause = 400;
 const noticePause = 120;
@@ -41,16 +41,16 @@ async function open(app) {
     state.app = app;
     state.isComplete = false;
     state.waiting.clear();
-    const isSame = state.model?.app === app;
-    if (!isSame) {
+    const isNew = state.model?.app !== app;
+    if (isNew) {
         const { key, isDescending, text } = state.list ?? {};
         state.model = new ContainerModel(app);
         state.list = new RowList(state.model);
         if (key) Object.assign(state.list, { key, isDescending, text });
     }
     try {
-        if (!isSame) await showTop(app, round);
-        await listAll(app, round);
+        if (isNew || state.model.entries === 0) await showTop(app, round);
+        if (round === state.round) await listAll(app, round);
     } catch (problem) {
         if (round === state.round) complain(problem);
     }
