@@ -191,9 +191,12 @@ case_a_long_advance_writes_the_last_backups() {
     same "$(happened backedUp)" 10 "backups that were due"
     same "$(ls daily | wc -l)" 7 "backups"
     same "$(appcontainer events "$DEVICE" | grep -c 'replaced by a later one')" 3 "backups that were not written"
-    # The same second comes again.
+    # The same second comes again: the one in which the clock is set back, a day later.
+    before=$(date +%s)
     appcontainer clock "$DEVICE" real
-    for day in -1 0 1 2; do mkdir "daily/$(date -u -d "+1 day $day seconds" +%FT%H-%M-%SZ)"; done
+    for second in $(seq $((before + 86400)) $(($(date +%s) + 86401))); do
+        mkdir "daily/$(date -u -d "@$second" +%FT%H-%M-%SZ)"
+    done
     for day in daily/*; do touch "$day/taken"; done
     advance 25h
     ls daily
