@@ -45,13 +45,13 @@ struct LoopbackPeerTests {
                 unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0) }
             }
         }
-        #expect(withAddress { unsafe bind(listener, $0, size) } == 0)
+        #expect(unsafe withAddress { unsafe bind(listener, $0, size) } == 0)
         #expect(listen(listener, 1) == 0)
-        #expect(withAddress { unsafe getsockname(listener, $0, &size) } == 0)
+        #expect(unsafe withAddress { unsafe getsockname(listener, $0, &size) } == 0)
         let server = UInt16(bigEndian: address.sin_port)
         let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        #expect(withAddress { unsafe connect(client, $0, size) } == 0)
-        #expect(withAddress { unsafe getsockname(client, $0, &size) } == 0)
+        #expect(unsafe withAddress { unsafe connect(client, $0, size) } == 0)
+        #expect(unsafe withAddress { unsafe getsockname(client, $0, &size) } == 0)
         let port = UInt16(bigEndian: address.sin_port)
         #expect(LoopbackPeer.user(atPort: port, connectedTo: server) == geteuid())
         close(client)

@@ -51,9 +51,12 @@ public struct FileHolder: Hashable, Sendable {
 
         /// Whether a path's last name is the file's. The kernel puts a word behind the path of a removed file.
         private func ends(_ path: some BidirectionalCollection<UInt8>) -> Bool {
-            var path = path[...]
-            let removed = Array(" (deleted)".utf8)
-            if path.suffix(removed.count).elementsEqual(removed) { path = path.dropLast(removed.count) }
+            let removed = " (deleted)".utf8
+            return hasName(path[...])
+                || path.suffix(removed.count).elementsEqual(removed) && hasName(path.dropLast(removed.count))
+        }
+
+        private func hasName(_ path: some BidirectionalCollection<UInt8>) -> Bool {
             let name = name.bytes
             guard path.suffix(name.count).elementsEqual(name) else { return false }
             return path.dropLast(name.count).last == UInt8(ascii: "/")

@@ -1,11 +1,11 @@
 // Changes of files on their way to those who follow them: each place once, and never in a caller's way.
 
 import AppContainer
-import ContainerVolume
 import Foundation
 import SandboxModel
 import Testing
 
+@testable import ContainerVolume
 @testable import Daemon
 
 @Suite("Changes of files, followed")
