@@ -40,7 +40,8 @@ def main(device):
     text = read_until(terminal, b"\x1b[J")
     screen = text[text.rindex(b"\x1b[H"):].decode()
     plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", screen)
-    lines = plain.split("\r\n")
+    # The terminal puts a carriage return of its own before each line feed.
+    lines = plain.replace("\r", "").split("\n")
     check(len(lines) <= ROWS, "rows", len(lines))
     check(max(map(len, lines)) <= COLUMNS, "columns", max(map(len, lines)))
     check("unlocked" in lines[0], lines[0])
