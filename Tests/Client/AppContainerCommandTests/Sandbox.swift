@@ -116,6 +116,7 @@ final class Sandbox: Sendable {
         }
         text.replace(/"(capacity|used|available[A-Za-z]*|purgeable)" : [0-9]+/) { "\"\($0.1)\" : <SIZE>" }
         text.replace(/Owner:( +)[a-z0-9_-]+,/, with: { "Owner:\($0.1)<USER>," })
+        text.replace(/"modified" : "[^"]*"/, with: "\"modified\" : <TIME>")
         text.replace(/"(owner|group)" : [0-9]+/, with: { "\"\($0.1)\" : <ID>" })
         return text
     }

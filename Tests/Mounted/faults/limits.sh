@@ -28,7 +28,7 @@ name_to_each_command() {
         printed path "$DEVICE" "$APP" "$name"
         printed mount "$DEVICE" "$APP$name" "$WORK/missing$name"
         printed unmount "$WORK/missing$name"
-        for command in apps boot capacity check clock clone conditions delete erase events explain lock passcode purge restart shutdown status \
+        for command in apps boot capacity check clock clone conditions delete erase events explain lock passcode purge restart shutdown status top ui \
             unlock audit backup create entitle install launch report reset restore resume run schedule suspend terminate test \
             uninstall; do
             printed "$command" "$WORK/missing$name" "x$name" "y$name"

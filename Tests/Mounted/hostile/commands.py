@@ -61,6 +61,10 @@ check {device} --repair
 events {device}
 events {device} | boot {device}
 explain {device}
+ui {device} --no-browser
+ui {device} --no-browser | boot {device}
+top {device} --once
+top {device} --json | boot {device}
 test {device} --junit {owned}/new.xml -- true
 install {device} {owned}/New.app
 install {device} {owned}/New.app | mount {device} {app} {home}

@@ -185,9 +185,11 @@ class World:
 
     def run(self, words, stdin="", limit=30):
         """The exit code of root's command; its end by a signal and its wait are complaints. Output goes to `self.output`."""
+        # A page is served until somebody ends that.
+        ended = ["timeout", "--preserve-status", "1"] if words[0] == "ui" else []
         with tempfile.TemporaryFile() as output:
             child = subprocess.Popen(
-                ["appcontainer", *words], env=self.environment, stdin=subprocess.PIPE, stdout=output, stderr=output,
+                [*ended, "appcontainer", *words], env=self.environment, stdin=subprocess.PIPE, stdout=output, stderr=output,
                 cwd=self.at("work"))
             try:
                 child.stdin.write(stdin.encode())
