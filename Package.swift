@@ -12,8 +12,13 @@ let strict: [SwiftSetting] = [
 ]
 
 /// One module. `uses` names the modules below it; `scripts/layers` refuses an import that points up.
-func module(_ name: String, in layer: String, uses: [Target.Dependency] = [], settings: [SwiftSetting] = []) -> Target {
-    .target(name: name, dependencies: uses, path: "Sources/\(layer)/\(name)", swiftSettings: strict + settings)
+func module(
+    _ name: String, in layer: String, uses: [Target.Dependency] = [], resources: [Resource]? = nil,
+    settings: [SwiftSetting] = []
+) -> Target {
+    .target(
+        name: name, dependencies: uses, path: "Sources/\(layer)/\(name)", resources: resources,
+        swiftSettings: strict + settings)
 }
 
 func tests(
@@ -154,20 +159,18 @@ let package = Package(
         module(
             "ContainerFoundation", in: "Client", uses: ["AppContainer", "CDarwin", "Platform", "SandboxModel"],
             settings: [.define("LINUX_HOST")]),
+        module(
+            "DevicePage", in: "Client",
+            uses: ["AppContainer", "ControlServer", "HashFunctions", "Platform", "SandboxModel"],
+            // In the program itself, which is one file that can be copied anywhere.
+            resources: (["Page.css", "Page.html"] + pageScripts.map { "Scripts/\($0).js" }).map {
+                .embedInCode("Page/\($0)")
+            }),
 
         // Floor 8: the clients: tests, and the command.
         module(
             "AppContainerTesting", in: "Client",
             uses: ["AppContainer", "ContainerFoundation", "Platform", "SandboxModel"]),
-        .target(
-            name: "DevicePage",
-            dependencies: ["AppContainer", "ControlServer", "HashFunctions", "Platform", "SandboxModel"],
-            path: "Sources/Client/DevicePage",
-            // In the program itself, which is one file that can be copied anywhere.
-            resources: (["Page.css", "Page.html"] + pageScripts.map { "Scripts/\($0).js" }).map {
-                .embedInCode("Page/\($0)")
-            },
-            swiftSettings: strict),
         .executableTarget(
             name: "AppContainerCommand",
             dependencies: [
@@ -221,9 +224,7 @@ let package = Package(
             "AppContainerCommandTests", in: "Client", of: ["AppContainer", "AppContainerCommand", "SandboxModel"],
             resources: [.copy("Transcripts")]),
         tests("AppContainerTests", in: "Client", of: ["AppContainer", "Platform"]),
-        tests(
-            "DevicePageTests", in: "Client",
-            of: ["AppContainer", "ControlServer", "DevicePage", "Platform", "SandboxModel"]),
+        tests("DevicePageTests", in: "Client", of: ["AppContainer", "ControlServer", "DevicePage"]),
         tests(
             "AppContainerTestingTests", in: "Client",
             of: ["AppContainer", "AppContainerCommand", "AppContainerTesting", "ContainerFoundation", "Platform"]),

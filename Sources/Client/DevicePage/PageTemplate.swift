@@ -62,8 +62,8 @@ enum PageTemplate {
         ])
     }
 
-    /// Fills the places of the template, each of which is there once, from its beginning on: what one was filled with is
-    /// not looked at for others.
+    /// Fills the places of the template, each of which is there once, from its beginning on: a place is not looked for in
+    /// the content of another.
     private static func filled(_ parts: [(place: String, bytes: [UInt8])]) throws(Complaint) -> [UInt8] {
         var rest = PackageResources.Page_html[...]
         var page: [UInt8] = []
@@ -85,5 +85,7 @@ enum PageTemplate {
         "'sha256-\(Data(HashFunction.sha256.digest(of: content)).base64EncodedString())'"
     }
 
-    private static func joined(_ scripts: [[UInt8]]) -> [UInt8] { Array(scripts.joined(separator: [UInt8(ascii: "\n")])) }
+    private static func joined(_ scripts: [[UInt8]]) -> [UInt8] {
+        Array(scripts.joined(separator: [UInt8(ascii: "\n")]))
+    }
 }

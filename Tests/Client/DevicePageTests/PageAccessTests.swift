@@ -1,7 +1,8 @@
 // The right to use a page: one token, one use, and a cookie that nobody guesses.
 
-@testable import DevicePage
 import Testing
+
+@testable import DevicePage
 
 @Suite("The right to use a page")
 struct PageAccessTests {

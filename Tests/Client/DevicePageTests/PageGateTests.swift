@@ -1,8 +1,9 @@
 // Requests that do not come from the page: other names, other sites.
 
 import ControlServer
-@testable import DevicePage
 import Testing
+
+@testable import DevicePage
 
 @Suite("Requests that do not come from the page")
 struct PageGateTests {

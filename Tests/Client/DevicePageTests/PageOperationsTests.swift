@@ -1,8 +1,9 @@
 // The part of the control API that a page may use, and the part that only looks.
 
 import AppContainer
-@testable import DevicePage
 import Testing
+
+@testable import DevicePage
 
 @Suite("The operations of a page")
 struct PageOperationsTests {

@@ -1,9 +1,10 @@
 // The page as a file and as a shell: whole, and with a policy that lets nothing else run.
 
 import AppContainer
-@testable import DevicePage
 import Foundation
 import Testing
+
+@testable import DevicePage
 
 @Suite("The page as a file")
 struct PageTemplateTests {
@@ -20,7 +21,8 @@ struct PageTemplateTests {
     }
 
     @Test func `every place is filled, and the data is not looked at for places`() throws {
-        let page = String(decoding: try PageTemplate.file(with: Array(#""%SCRIPTS% %STYLE% %POLICY%""#.utf8)), as: UTF8.self)
+        let data = Array(#""%SCRIPTS% %STYLE% %POLICY%""#.utf8)
+        let page = String(decoding: try PageTemplate.file(with: data), as: UTF8.self)
         #expect(page.components(separatedBy: "%SCRIPTS%").count == 2)
         #expect(!page.contains("\"%DATA%\""))
         #expect(page.hasPrefix("<!DOCTYPE html>"))

@@ -1,7 +1,8 @@
 // The values of an address.
 
-@testable import DevicePage
 import Testing
+
+@testable import DevicePage
 
 @Suite("The values of an address")
 struct QueryTextTests {

@@ -51,7 +51,7 @@ case_a_page_tells_that_its_device_is_off_and_finds_it_again() {
 rootcase_no_other_user_gets_into_a_page() {
     start
     local link served
-    appcontainer ui "$DEVICE" --no-browser >link &
+    appcontainer ui "$DEVICE" --no-browser >./link &
     served=$!
     eventually grep -q token link
     link=$(cat link)
@@ -70,13 +70,13 @@ case_the_command_of_a_page_says_what_is_wrong() {
     complains 3 appcontainer ui missing --no-browser
     complains 64 appcontainer ui "$DEVICE" --port 70000
     complains 64 appcontainer ui "$DEVICE" --port x
-    appcontainer ui "$DEVICE" --no-browser >link &
+    appcontainer ui "$DEVICE" --no-browser >./link &
     eventually grep -q token link
     link=$(cat link)
     port=${link#*1:}
     complains 20 appcontainer ui "$DEVICE" --no-browser --port "${port%%/*}"
     # Two pages of one device work side by side.
-    appcontainer ui "$DEVICE" --no-browser --read-only >other &
+    appcontainer ui "$DEVICE" --no-browser --read-only >./other &
     eventually grep -q token other
     same "$(curl -sS -o answer -w '%{http_code}' "$(cat other)")" 200 'the other page'
     same "$(curl -sS -o answer -w '%{http_code}' "$link")" 200 'the page'

@@ -2,8 +2,9 @@
 
 import Foundation
 import Glibc
-@testable import Platform
 import Testing
+
+@testable import Platform
 
 @Suite("The user of a connection within this machine")
 struct LoopbackPeerTests {

@@ -1,8 +1,8 @@
 // The files of an app's home, the changes of them, and the rules that refuse calls on them.
 
 extension Device {
-    /// The content of a directory of an app's home, as the app sees it, with the rules that hold for each entry. The app
-    /// need not be mounted.
+    /// The content of a directory of an app's home, as the app sees it, with the rules that hold for each entry. The
+    /// app need not be mounted.
     ///
     /// - Parameters:
     ///   - app: the app's identifier.

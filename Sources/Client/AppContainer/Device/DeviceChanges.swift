@@ -1,7 +1,7 @@
 // The sequence of the places at which a device's files change.
 
-/// The places at which files change, each a few times a second at most, however often it changes. Ends with a device that
-/// is shut down.
+/// The places at which files change, each a few times a second at most, however often it changes. Ends with a
+/// device that is shut down.
 ///
 /// ```swift
 /// for try await change in device.changes { print(change.path ?? "anything") }

@@ -2,8 +2,8 @@
 
 import Synchronization
 
-/// The port, and the names under which the page is reached. Before the server listens the port is 0, under which nothing
-/// is reached.
+/// The port, and the names under which the page is reached. Before the server listens the port is 0, under which
+/// nothing is reached.
 final class PageAddress: Sendable {
     private let number = Atomic<Int>(0)
 

@@ -1,4 +1,4 @@
-// The checks that a request passes before anything looks at its path: it comes from the page, and not from another site.
+// The checks that a request passes before anything looks at its path: it comes from the page, and from no other site.
 
 import ControlServer
 

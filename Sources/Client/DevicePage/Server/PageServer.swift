@@ -9,7 +9,7 @@ public import SandboxModel
 
 /// Serves the page of one device to the browsers of this user.
 public final class PageServer: Sendable {
-    /// What the page knows from its start.
+    /// The facts that the page has from its start.
     private struct Start: Encodable {
         let mode = "live"
         let device: String

@@ -37,8 +37,8 @@ final class Uploads: Sendable {
         self.isReadOnly = isReadOnly
     }
 
-    /// Takes a part: the query has `app`, `name`, `upload` (a word for the file, made by the page), `offset` and, with the
-    /// last part, `last`.
+    /// Takes a part: the query has `app`, `name`, `upload` (a word for the file, made by the page), `offset` and, with
+    /// the last part, `last`.
     func response(to request: HTTPRequest) async -> HTTPResponse {
         guard !isReadOnly else { return PageForwarding.readOnly }
         do throws(Complaint) {

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from .errors import SHOWN_WHERE_ASKED, DeviceError
 
-__all__ = ["decoded", "decoded_list", "named"]
+__all__ = ["decoded", "decoded_list", "named", "printable"]
 __tracebackhide__ = SHOWN_WHERE_ASKED
 
 Record = TypeVar("Record")
@@ -89,3 +89,8 @@ def _converted(hint: Any, value: object, where: str) -> Any:
     if isinstance(hint, type) and type(value) is hint:
         return value
     raise _Mismatch(f"{where} is {'null' if value is None else type(value).__name__}")
+
+
+def printable(text: str) -> str:
+    """The text with unprintable characters, such as a line break, written as Python writes them."""
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)

@@ -6,7 +6,7 @@ import os
 import re
 from typing import Optional
 
-from .printing import printable
+from .decoding import printable
 
 __all__ = ["open_below"]
 

@@ -6,8 +6,7 @@ import enum
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from .decoding import named
-from .printing import printable
+from .decoding import named, printable
 
 __all__ = [
     "App",

@@ -33,7 +33,8 @@ public enum EventRecord {
         return entries(in: bytes)
     }
 
-    /// The last events of one name, the latest first. Decodes those alone, which a whole record would take a second for.
+    /// The last events of one name, the latest first. Decodes those alone: a whole record would
+    /// take a second.
     /// - Throws: as ``entries(of:)``.
     public static func last(
         _ count: Int, named name: Event.Name, of device: String

@@ -40,7 +40,8 @@ extension DeviceService {
     }
 }
 
-/// The place in a listing at which its next part begins, as text that is no path: a path may have bytes that no text has.
+/// The place in a listing at which its next part begins, as text that is no path: a path may have bytes that no text
+/// has.
 private enum ListingPlace {
     static func text(_ path: [FileName]) -> String { Data(path.joined).base64EncodedString() }
 

@@ -32,8 +32,8 @@ extension DeviceService {
         }
     }
 
-    /// Gives a file a protection class, or a directory the class of what is created in it; with `recursive` what lies in
-    /// it as well. Goes on after a failure, and ends with the first one.
+    /// Gives a file a protection class, or a directory the class of what is created in it; with `recursive` what lies
+    /// in it as well. Goes on after a failure, and ends with the first one.
     /// - Throws: ``Complaint`` of kind `deviceLocked` where a key is missing, or as ``exclude(_:)``.
     func protect(_ request: ProtectRequest, progress: @escaping ProgressReport) throws(Complaint) {
         let app = try device.app(try identifier(request.app))

@@ -37,6 +37,13 @@ public enum ProcessStart {
         return identifier
     }
 
+    /// `waitpid(2)`: waits for the end of a child.
+    public static func wait(for process: pid_t) -> ChildProcess.End {
+        var status: Int32 = 0
+        while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+        return ChildProcess.End(status: status)
+    }
+
     private static func copies(_ words: [String]) -> [UnsafeMutablePointer<CChar>?] {
         var copies: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) }
         unsafe copies.append(nil)

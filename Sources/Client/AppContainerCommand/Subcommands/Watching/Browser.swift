@@ -18,9 +18,9 @@ enum Browser {
                 executable: program, arguments: [address], descriptors: [nil, nil, nil], detached: true)
             // It waits for it: xdg-open ends when the browser has the address.
             try HostThread(name: "browser") {
-                var status: Int32 = 0
-                unsafe waitpid(process, &status, 0)
-                if status != 0 { StandardError.warn("no browser opened the link; open it yourself") }
+                if ProcessStart.wait(for: process) != .exited(0) {
+                    StandardError.warn("no browser opened the link; open it yourself")
+                }
             }.detach()
         } catch {
             StandardError.warn("cannot start \(program): \(error.message); open the link yourself")

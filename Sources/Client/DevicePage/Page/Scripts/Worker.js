@@ -88,8 +88,17 @@ async function listAll(app, round) {
 
 // MARK: Changes
 
+/** Whether a change that is told with one app's identifier is one of this app's home too. */
+function isOwn(app, path) {
+    if (app === null || app === state.app) return true;
+    // What apps share is told with the identifier of any of them.
+    const [place, container] = (path ?? "").split("/");
+    return place === "Groups" && state.model.directories.has(`Groups/${container}`)
+        || place === "iCloud" && state.model.directories.has("iCloud");
+}
+
 function change(app, path) {
-    if (!state.model || app !== null && app !== state.app) return;
+    if (!state.model || !isOwn(app, path)) return;
     if (path === null || app === null) {
         state.waiting.clear();
         state.waiting.set(null, true);
