@@ -62,7 +62,7 @@ enum PageTemplate {
         ])
     }
 
-    /// Fills the places of the template, each of which is there once, from its beginning on: a place is not looked for in
+    /// Fills the places of the template, each of which is there once, from its beginning on: no place is looked for in
     /// the content of another.
     private static func filled(_ parts: [(place: String, bytes: [UInt8])]) throws(Complaint) -> [UInt8] {
         var rest = PackageResources.Page_html[...]

@@ -21,7 +21,8 @@ final class UploadDirectory: Sendable {
                 name: name, directory: directory,
                 descriptor: SharedDescriptor(
                     try Descriptor.open(
-                        path: "\(directory)/\(name.text)", flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)))
+                        path: "\(directory)/\(name.text)", flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+                ))
         }
     }
 

@@ -29,6 +29,7 @@ extension DeviceService {
             } catch {
                 throw Complaint(error, doing: "cannot \(doing)", path)
             }
+            changes.record(app: app.identifier, path: path.text)
         }
     }
 
@@ -55,6 +56,7 @@ extension DeviceService {
         do throws(Fault) {
             try mounts.change(
                 attribute: ProtectionClass.attributeName, to: protection.map { Array($0.utf8) }, of: path, in: app)
+            changes.record(app: app.identifier, path: path.text)
             return nil
         } catch {
             guard error == .refused(.dataProtection) else { return Complaint(error, doing: "cannot protect", path) }

@@ -47,7 +47,9 @@ public struct HeldFileLock: Hashable, Sendable {
     public static func all(of process: pid_t) throws(SystemError) -> Set<HeldFileLock> {
         let (locks, count) = try locks(in: "/proc/\(process)/fdinfo")
         // The first thread may have ended before the others: they have the files then.
-        guard count == 0, let threads = try? ProcDirectory.names(in: "/proc/\(process)/task"), threads.count > 1 else { return locks }
+        guard count == 0, let threads = try? ProcDirectory.names(in: "/proc/\(process)/task"), threads.count > 1 else {
+            return locks
+        }
         for thread in threads {
             if let found = try? self.locks(in: "/proc/\(process)/task/\(thread)/fdinfo"), found.count > 0 {
                 return found.locks

@@ -87,7 +87,9 @@ private final class DeviceWatch {
             )
         }
         let (status, apps, activity): (DeviceStatus, [App], Activity)
-        if let found { (status, apps, activity) = found } else {
+        if let found {
+            (status, apps, activity) = found
+        } else {
             (status, apps, activity) = (try OfflineDevice.status(path), [], Activity(requests: [:]))
         }
         let now = ContinuousClock.now

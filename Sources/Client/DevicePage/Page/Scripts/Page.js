@@ -267,7 +267,9 @@ function heed() {
         }
         if (notice.notice === "touched") {
             const path = page.chosenPath;
-            if (path !== null && notice.paths.some(one => one === null || one === path)) page.panel.showFile(path);
+            // With a directory all may have gone that lies in it.
+            const isMeant = one => one === null || one === "" || path === one || path.startsWith(one + "/");
+            if (path !== null && notice.paths.some(isMeant)) page.panel.showFile(path);
             return;
         }
         byID("files-problem").hidden = true;

@@ -121,6 +121,7 @@ async function catchUp() {
     state.waiting.clear();
     if (paths.includes(null)) {
         await listAll(state.app, round);
+        tell({ notice: "touched", app: state.app, paths: [null] });
         return;
     }
     const directories = new Set();
