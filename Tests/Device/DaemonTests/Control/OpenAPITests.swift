@@ -81,7 +81,8 @@ private struct OpenAPIDocument {
             #expect(["[Device]", "[App]", "[Mount]"].contains(operation["tags"]), "\(path)")
             let name = path.split(whereSeparator: { "-/".contains($0) }).enumerated()
                 .map { $0.offset == 0 ? String($0.element) : $0.element.capitalized }.joined()
-            #expect(operation["operationId"] == (path == ControlPath.followedEvents ? "followEvents" : name))
+            let following = [ControlPath.followedEvents: "followEvents", ControlPath.followedChanges: "followChanges"]
+            #expect(operation["operationId"] == following[path] ?? name)
             #expect(operation.keys.contains("requestBody") == !route.isQuery, "\(path)")
         }
     }
