@@ -57,7 +57,7 @@ def main():
     document = yaml.safe_load(open(sys.argv[1]))
     package = pathlib.Path(pytest_appcontainer.__file__).parent
     records(document["components"]["schemas"])
-    requests(document, "".join((package / name).read_text() for name in ("client.py", "following.py", "running.py")))
+    requests(document, "".join((package / name).read_text() for name in ("client.py", "files.py", "following.py", "running.py")))
 
 
 main()

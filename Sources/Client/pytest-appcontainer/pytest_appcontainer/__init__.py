@@ -10,7 +10,7 @@ from .attributes import backup_state, exclude, include, is_excluded, protection,
 from .client import Device
 from .container import AppContainer
 from .errors import DeviceError
-from .files import Activity, ListedFile, RuleText
+from .files import Activity, FileListing, ListedFile, RuleText
 from .following import ChangeStream, EventStream, FileChange
 from .options import AppContainerOptions, OptionError
 from .owner import OwnedDevice, boot, served
@@ -89,6 +89,7 @@ __all__ = [
     "ExtendedAttribute",
     "FileChange",
     "FileHolder",
+    "FileListing",
     "HeldLock",
     "Inspection",
     "Lease",

@@ -13,8 +13,10 @@ from .errors import SHOWN_WHERE_ASKED, DeviceError
 from .following import ChangeStream
 from .records import ProtectionClass
 
-__all__ = ["Activity", "FileMethods", "ListedFile", "RuleText"]
+__all__ = ["Activity", "FileListing", "FileMethods", "ListedFile", "RuleText"]
 __tracebackhide__ = SHOWN_WHERE_ASKED
+
+_LARGEST_PART = 10_000
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,13 @@ class ListedFile:
 
 
 @dataclass(frozen=True)
-class _Listing:
+class FileListing:
+    """A part of the content of a directory."""
+
+    app: str
+    path: str
     files: tuple[ListedFile, ...]
+    #: The place behind which the next part begins; None behind the last entry.
     next: Optional[str] = None
 
 
@@ -79,8 +86,14 @@ class FileMethods:
         """
         after: Optional[str] = None
         while True:
-            request = {"app": app, "path": os.fspath(path), "recursive": recursive, "after": after}
-            listing = decoded(_Listing, ask(self.socket, "files", request))
+            request = {
+                "app": app,
+                "path": os.fspath(path),
+                "recursive": recursive,
+                "after": after,
+                "limit": _LARGEST_PART,
+            }
+            listing = decoded(FileListing, ask(self.socket, "files", request))
             yield from listing.files
             if listing.next is None:
                 return

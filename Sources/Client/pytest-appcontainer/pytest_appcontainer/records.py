@@ -223,6 +223,8 @@ class DeviceStatus:
     device: str
     identifier: str
     has_passcode: bool
+    #: Wrong passcodes since the last right one.
+    passcode_attempts: int
     #: Whether ten wrong passcodes erase the device.
     erase_after_ten: bool
     #: Whether backups have the class keys under a backup password.
@@ -240,8 +242,6 @@ class DeviceStatus:
     suspended: tuple[str, ...]
     #: The seed of a device that disobeys.
     capricious: Optional[str] = None
-    #: Wrong passcodes since the last right one.
-    passcode_attempts: int = 0
     #: Seconds until the next passcode is let in; None while one is.
     passcode_wait: Optional[int] = None
     #: Seconds until the device is locked, while it is locking.
@@ -308,7 +308,16 @@ class Inspection:
     mode: str
     #: ``included``, ``excluded``, or ``excluded-by:`` and the directory that keeps it out.
     backup: str
+    #: The reason for that, in words.
+    backup_rule: str
     excluded: bool
+    #: The number of its names.
+    links: int
+    #: When its content changed last.
+    modified: str
+    attributes: tuple[ExtendedAttribute, ...]
+    #: The processes that have it open or mapped, as far as the device may look at them.
+    open_by: tuple[FileHolder, ...]
     #: The entitlements of its app, as in ``App``.
     entitlements: dict[str, Any] = named("entitlements", hash=False)
     #: The class of a file, or the one that a directory gives; None where nothing is encrypted.
@@ -317,15 +326,7 @@ class Inspection:
     #: As in ``App``.
     team: Optional[str] = None
     signer: Optional[str] = None
-    #: The number of its names.
-    links: int = 1
-    #: When its content changed last.
-    modified: str = ""
-    attributes: tuple[ExtendedAttribute, ...] = ()
-    #: The processes that have it open or mapped, as far as the device may look at them.
-    open_by: tuple[FileHolder, ...] = ()
-    #: The reasons for ``backup`` and ``protection``, in words.
-    backup_rule: str = ""
+    #: The reason for ``protection``, in words.
     protection_reason: Optional[str] = None
     #: The class key that wraps the file's own, in words.
     wrapped_by: Optional[str] = None
