@@ -1,0 +1,62 @@
+# A device's page in a browser: every control with what it does to the device, what it shows, and what it says when the
+# device or the command is gone. Other commands and calls at the mount tell what is so, not the page.
+# shellcheck shell=bash disable=SC2164
+
+in_browser() {
+    command -v chromium >/dev/null || fail "there is no chromium; these tests need it (scripts/prepare)"
+    PYTHONPATH=$PYTHONPATH:$BASE/checkout/Tests/Site within /usr/bin/python3 "$HERE/$1.py" "$2" "$DEVICE" "$APP" "$MOUNT"
+}
+
+oncecase_the_controls_of_a_page_lock_and_unlock_a_device() {
+    start_protected
+    in_browser handled device_locks
+}
+
+oncecase_the_controls_of_a_page_restart_a_device_and_advance_its_clock() {
+    start_protected
+    in_browser handled device_restarts_and_its_clock_goes_ahead
+}
+
+oncecase_the_controls_of_a_page_purge_after_a_look_and_back_up() {
+    start
+    in_browser handled device_is_purged_after_a_look,surroundings_are_switched,device_is_backed_up
+}
+
+oncecase_the_controls_of_a_page_handle_an_app() {
+    start
+    in_browser handled app_is_suspended_and_ended,files_are_delivered,report_is_taken
+}
+
+oncecase_the_controls_of_a_page_exclude_and_protect_files() {
+    start_protected
+    in_browser handled files_are_excluded_and_protected,lines_work_without_a_mount
+}
+
+oncecase_a_page_shows_files_as_they_are_and_change() {
+    start
+    in_browser looked files_are_sorted_filtered_and_followed,the_map_leads_to_files
+}
+
+rootoncecase_a_page_shows_changes_of_what_apps_share() {
+    make_app com.example.Other Other
+    start --group group.com.example.shared
+    appcontainer install "$DEVICE" "$WORK/Other.app" --group group.com.example.shared
+    mkdir other
+    appcontainer mount "$DEVICE" com.example.Other other
+    in_browser looked files_of_groups_are_followed
+}
+
+oncecase_a_page_tells_all_of_a_file_and_explains_refusals() {
+    start_protected
+    in_browser looked a_files_page_tells_all_of_it,events_are_explained_and_lead_to_their_files
+}
+
+oncecase_names_on_a_page_are_text_and_its_lines_are_of_their_files() {
+    start
+    in_browser looked names_are_text_everywhere
+}
+
+oncecase_a_page_without_rights_without_its_device_and_without_its_command() {
+    start
+    in_browser looked a_page_that_only_looks_has_no_actions,a_page_outlives_its_device_and_says_so
+}

@@ -1,0 +1,177 @@
+"""A window on a device's page, handled as a reader does: by pointer and keys, at what is to be seen."""
+
+import json
+import os
+import subprocess
+import time
+
+import browser
+from kit import check
+
+KEYS = {"Enter": 13, "Escape": 27, "ArrowDown": 40, "ArrowRight": 39, "End": 35, "Home": 36}
+
+# An element that is shown, can be used, and lies under the pointer. What it is looked up by may be drawn anew meanwhile.
+PLACE = """((find) => {
+    const found = find();
+    if (!found || found.disabled) return null;
+    found.scrollIntoView({ block: "nearest" });
+    const { left, top, width, height } = found.getBoundingClientRect();
+    const [x, y] = [left + width / 2, top + height / 2];
+    const hit = document.elementFromPoint(x, y);
+    return hit && (found === hit || found.contains(hit)) ? [x, y] : null;
+})(() => %s)"""
+
+# Whether the next click came to the element that was meant.
+HEAR = """((find) => {
+    window.clicked = null;
+    addEventListener("click", event => window.clicked = !!find()?.contains(event.target), { capture: true, once: true });
+})(() => %s)"""
+
+
+def element(selector):
+    return f"document.querySelector({json.dumps(selector)})"
+
+
+def action(name):
+    return element(f'[data-action="{name}"]')
+
+
+def button(text, within="document"):
+    return (f"[...({within}).querySelectorAll('button')].find(one => one.textContent === {json.dumps(text)}"
+            " && one.checkVisibility())")
+
+
+def row(path, of="#tree"):
+    """The row of a path, by the path that its label tells."""
+    return (f"[...document.querySelectorAll({json.dumps(of + ' .row:not([hidden])')})].find("
+            f"one => one.querySelector('.label')?.title === {json.dumps(path)})")
+
+
+class Window(browser.Browser):
+    def __enter__(self):
+        super().__enter__()
+        self.dress(1280, False, 860)
+        return self
+
+    def visit(self, served):
+        """Opens the link that the command printed, and waits for the files."""
+        check(self.open(served.link) == [], "complaints of the page", self.complaints)
+        self.wait("page.isComplete === true && page.status !== null && !!document.querySelector('#tree .row')")
+        return self
+
+    def wait(self, expression, *seen):
+        """Until an expression of JavaScript is true. Returns its value."""
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            found = self.value(expression)
+            if found:
+                return found
+            time.sleep(0.02)
+        text = self.value("document.querySelector('dialog')?.textContent ?? byID('outcome').textContent")
+        check(False, "did not come true:", expression, *seen, "said:", text, self.complaints)
+
+    # MARK: Pointer and keys
+
+    def mouse(self, kind, x, y, **more):
+        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
+
+    def point(self, found):
+        x, y = self.wait(PLACE % found)
+        self.mouse("mouseMoved", x, y)
+        return x, y
+
+    def click(self, found):
+        for _ in range(20):
+            x, y = self.point(found)
+            self.value(HEAR % found)
+            self.mouse("mousePressed", x, y, button="left", clickCount=1)
+            self.mouse("mouseReleased", x, y, button="left", clickCount=1)
+            if self.value("window.clicked") is not False:
+                return
+        check(False, "nothing was clicked:", found)
+
+    def key(self, name):
+        code = {"key": name, "code": name, "windowsVirtualKeyCode": KEYS[name]}
+        text = {"text": "\r"} if name == "Enter" else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", **code, **text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **code)
+
+    def write(self, found, text):
+        """Writes into a field, in the place of what is there."""
+        self.wait(f"(found => !!found && (found.focus(), found.select(), document.activeElement === found))({found})")
+        self.call("Input.insertText", text=text)
+
+    def pick(self, found, value):
+        """Chooses one of the values of a list."""
+        self.wait(f"""(found => {{
+            if (!found || ![...found.options].some(one => one.value === {json.dumps(value)})) return false;
+            found.value = {json.dumps(value)};
+            found.dispatchEvent(new Event("input", {{ bubbles: true }}));
+            found.dispatchEvent(new Event("change", {{ bubbles: true }}));
+            return true;
+        }})({found})""")
+
+    def hand(self, found, *paths):
+        """Gives files to a field of files."""
+        held = self.call("Runtime.evaluate", expression=found)["result"]["objectId"]
+        self.call("DOM.setFileInputFiles", files=list(paths), objectId=held)
+
+    # MARK: The page
+
+    def choose(self, path):
+        """Chooses a file by its row, and waits for its page."""
+        self.value(f"page.tree.reveal({json.dumps(path)})")
+        self.click(f"[...document.querySelectorAll('#tree .row:not([hidden])')].find("
+                   f"one => page.tree.view.rowAt(one.place)?.path === {json.dumps(path)})?.querySelector('.label')")
+        self.wait(f"page.chosenPath === {json.dumps(path)} && page.panel.inspection?.path === {json.dumps(path)}")
+
+    def panel(self):
+        return self.value("byID('panel').innerText")
+
+    def rows(self):
+        """The paths of the rows that are drawn, from above."""
+        return self.value("page.tree.view.rows.map(row => row.path)")
+
+    def outcome(self, words):
+        self.wait(f"byID('outcome').textContent.includes({json.dumps(words)})")
+
+    def command(self, found=None):
+        """The command line that the page shows for an action that is pointed at, or in the dialog that is open."""
+        if found is None:
+            return self.value("document.querySelector('dialog .command-line code').textContent")
+        # One that is pointed at already tells it anew.
+        self.mouse("mouseMoved", 1, 1)
+        self.value("page.bar.show('')")
+        self.point(found)
+        return self.wait("byID('command').textContent")
+
+    def is_closed(self):
+        self.wait("!document.querySelector('dialog')")
+
+    def is_content(self, *expected):
+        """Nothing was complained of, but requests that a test had refused."""
+        left = [one for one in self.complaints if "Failed to load resource" not in one]
+        check(left == [], "the page complained:", left)
+
+
+def run(line, directory=None):
+    """Runs a line that the page shows, as who pastes it into a shell."""
+    done = subprocess.run(
+        ["bash", "-c", line], cwd=directory, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+    check(done.returncode == 0, line, "ended with", done.returncode, done.stderr)
+    return done.stdout
+
+
+def told(*words):
+    """What a command tells as JSON."""
+    done = subprocess.run(["appcontainer", *words, "--json"], check=True, capture_output=True, text=True)
+    return json.loads(done.stdout)
+
+
+def outcome_of(call, *arguments):
+    """The name of the error of a system call, or `ok`."""
+    try:
+        call(*arguments)
+        return "ok"
+    except OSError as problem:
+        return os.strerror(problem.errno)
