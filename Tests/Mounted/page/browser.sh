@@ -4,7 +4,8 @@
 
 in_browser() {
     command -v chromium >/dev/null || fail "there is no chromium; these tests need it (scripts/prepare)"
-    PYTHONPATH=$PYTHONPATH:$BASE/checkout/Tests/Site within /usr/bin/python3 "$HERE/$1.py" "$2" "$DEVICE" "$APP" "$MOUNT"
+    PYTHONPATH=$PYTHONPATH:$BASE/checkout/Tests/Site within \
+        /usr/bin/python3 "$HERE/$1.py" "$2" "$DEVICE" "$APP" "$MOUNT"
 }
 
 oncecase_the_controls_of_a_page_lock_and_unlock_a_device() {

@@ -82,7 +82,8 @@ def device_locks(device, app, home):
         page.click(action("Lock now"))
         eventually(lambda: page.state() == "locked", "the lock")
         check(outcome_of(read, secret) == "Operation not permitted", "the file is closed", outcome_of(read, secret))
-        page.wait("byID('state').textContent === 'Locked' && byID('panel-body').textContent.includes('cannot be read now')")
+        page.wait("byID('state').textContent === 'Locked'")
+        page.wait("byID('panel-body').textContent.includes('cannot be read now')")
         page.wait(f"!!{lock_of}")
 
         unlock(page, "wrong")
@@ -269,11 +270,7 @@ def files_are_delivered(device, app, home):
         page.wait("page.files.ask('facts', { path: 'Documents/Inbox/large' }).then(facts => facts?.size === 9 << 20)")
         run(line, outside)
         check(len(os.listdir(inbox)) == 4 and read(f"{inbox}/large-1") == read(large), "by the line", os.listdir(inbox))
-        page.value("""(() => {
-            const carried = new DataTransfer();
-            carried.items.add(new File(["dropped"], "dropped.txt"));
-            byID("tree").dispatchEvent(new DragEvent("drop", { dataTransfer: carried, bubbles: true, cancelable: true }));
-        })()""")
+        page.drop("dropped.txt", "dropped")
         page.outcome("Documents/Inbox/dropped.txt")
         check(read(f"{inbox}/dropped.txt") == b"dropped", "a file that was dropped")
 

@@ -10,7 +10,8 @@ from kit import check
 
 KEYS = {"Enter": 13, "Escape": 27, "ArrowDown": 40, "ArrowRight": 39, "End": 35, "Home": 36}
 
-# An element that is shown, can be used, and lies under the pointer. What it is looked up by may be drawn anew meanwhile.
+# The place of an element that is shown, can be used, and is not covered. It is looked for by a function, because it may be
+# drawn anew meanwhile.
 PLACE = """((find) => {
     const found = find();
     if (!found || found.disabled) return null;
@@ -23,9 +24,17 @@ PLACE = """((find) => {
 
 # Whether the next click came to the element that was meant.
 HEAR = """((find) => {
-    window.clicked = null;
-    addEventListener("click", event => window.clicked = !!find()?.contains(event.target), { capture: true, once: true });
+    window.clicked = false;
+    const hear = event => window.clicked = !!find()?.contains(event.target);
+    addEventListener("click", hear, { capture: true, once: true });
 })(() => %s)"""
+
+DROP = """((name, text) => {
+    const carried = new DataTransfer();
+    carried.items.add(new File([text], name));
+    const about = { dataTransfer: carried, bubbles: true, cancelable: true };
+    byID("tree").dispatchEvent(new DragEvent("drop", about));
+})(%s, %s)"""
 
 
 def element(selector):
@@ -86,7 +95,7 @@ class Window(browser.Browser):
             self.value(HEAR % found)
             self.mouse("mousePressed", x, y, button="left", clickCount=1)
             self.mouse("mouseReleased", x, y, button="left", clickCount=1)
-            if self.value("window.clicked") is not False:
+            if self.value("window.clicked"):
                 return
         check(False, "nothing was clicked:", found)
 
@@ -115,6 +124,10 @@ class Window(browser.Browser):
         """Gives files to a field of files."""
         held = self.call("Runtime.evaluate", expression=found)["result"]["objectId"]
         self.call("DOM.setFileInputFiles", files=list(paths), objectId=held)
+
+    def drop(self, name, text):
+        """Drops a file on the list of files."""
+        self.value(DROP % (json.dumps(name), json.dumps(text)))
 
     # MARK: The page
 
