@@ -23,8 +23,10 @@ def lines(context, response):
     """The last line: the type of all is the same, and each is looked at below. No line stands for one that is right."""
     if response.content.strip():
         return json.loads(response.content.splitlines()[-1])
-    return {"result": {}} if context.operation.path != "/v1/events/follow" else {
-        "time": "2026-01-01T00:00:00.000Z", "event": "locked"}
+    return {
+        "/v1/events/follow": {"time": "2026-01-01T00:00:00.000Z", "event": "locked"},
+        "/v1/changes/follow": {"app": None, "path": None},
+    }.get(context.operation.path, {"result": {}})
 
 
 def validator(schema):

@@ -17,7 +17,7 @@ import threading
 
 import kit
 
-STREAMS = ("/v1/run", "/v1/events/follow")
+STREAMS = ("/v1/run", "/v1/events/follow", "/v1/changes/follow")
 LINES = "application/x-ndjson"
 # The phone of the moment, whatever its identifier is.
 PHONE = "00000000-0000-4000-8000-000000000000"

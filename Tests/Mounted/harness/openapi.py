@@ -156,10 +156,16 @@ def run(document, path, method, operation):
     kit.check(f"http://device{path} " in example.replace("\n", " "), name, "is about its own path")
     kit.check(("--json" in example) == (method == "post"), name, "uses its own method")
     with open(f"{name}.out", "w") as output, open(f"{name}.err", "w") as errors:
-        ended = subprocess.run(["bash", "-c", example], stdin=subprocess.DEVNULL, stdout=output, stderr=errors)
+        running = subprocess.Popen(["bash", "-c", example], stdin=subprocess.DEVNULL, stdout=output, stderr=errors)
+        while name == "followChanges" and running.poll() is None:
+            # Changes before it follows are not told.
+            place = json.dumps({"app": "com.example.Notes", "path": "Documents"})
+            for change in ("exclude", "include"):
+                request(os.environ["SOCKET"], "POST", "/v1/" + change, place)
+        running.wait()
     text, said = open(f"{name}.out").read(), open(f"{name}.err").read()
     # One that goes on until somebody ends it is given a time.
-    kit.check(ended.returncode == (28 if "--max-time" in example else 0), name, ended.returncode, text, said)
+    kit.check(running.returncode == (28 if "--max-time" in example else 0), name, running.returncode, text, said)
     media = re.findall(r"^ANSWER \d+ (.*)$", said, re.MULTILINE)
     media = media[0] if media else LINES
     if media == JSON:

@@ -30,6 +30,7 @@ extension DeviceService {
                 throw Complaint(error, doing: "cannot \(doing)", path)
             }
             changes.record(app: app.identifier, path: path.text)
+            changes.record(app: app.identifier, path: path.text)
         }
     }
 
