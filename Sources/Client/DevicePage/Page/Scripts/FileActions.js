@@ -19,7 +19,8 @@ function appActions(app) {
         app.running ? actionButton({
             text: "Terminate…", name: "Terminate " + identifier, command: () => commands.terminate(identifier, false),
             run: () => terminate(identifier) }) : null,
-        actionButton({
+        // An extension has no Inbox.
+        page.ownerOf(app) ? null : actionButton({
             text: "Deliver…", name: "Deliver " + identifier, command: () => commands.deliver(identifier, ["FILE"]),
             describe: "Or drop files on the list of files", run: () => chooseFiles(identifier) }),
         actionButton({
@@ -146,7 +147,8 @@ function home() {
 function fileActions(facts) {
     const { path } = facts;
     const isKept = ["symbolicLink", "fifo", "socket", "device"].includes(facts.kind);
-    const bundle = page.findApp(page.app)?.bundle;
+    const app = page.findApp(page.app);
+    const bundle = (page.ownerOf(app) ?? app)?.bundle;
     if (path === "" || isKept) return null;
     if (bundle && (path === bundle || path.startsWith(bundle + "/"))) {
         return section("Change", make("p", { class: "quiet" }, "The bundle is signed: nothing in it changes."));

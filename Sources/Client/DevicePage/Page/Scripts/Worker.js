@@ -93,8 +93,7 @@ function isOwn(app, path) {
     if (app === null || app === state.app) return true;
     // What apps share is told with the identifier of any of them.
     const [place, container] = (path ?? "").split("/");
-    return place === "Groups" && state.model.directories.has(`Groups/${container}`)
-        || place === "iCloud" && state.model.directories.has("iCloud");
+    return ["Groups", "iCloud"].includes(place) && state.model.directories.has(`${place}/${container}`);
 }
 
 function change(app, path) {
