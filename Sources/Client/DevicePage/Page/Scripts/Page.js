@@ -124,6 +124,10 @@ const page = {
         this.deviceView.show(status);
         this.timeLine.sample(status);
         replace(byID("actions"), actions.ofDevice().filter(Boolean));
+        // That an app is only held as running is no event.
+        const apps = JSON.stringify([status.apps, status.mounts, status.running, status.suspended]);
+        if (!isBack && apps !== this.lastApps) this.refreshApps();
+        this.lastApps = apps;
         await found;
     },
 
