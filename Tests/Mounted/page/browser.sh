@@ -52,8 +52,31 @@ oncecase_a_page_tells_all_of_a_file_and_explains_refusals() {
     in_browser looked a_files_page_tells_all_of_it,events_are_explained_and_lead_to_their_files
 }
 
+oncecase_an_extension_has_a_page_of_its_own() {
+    local bundle=$WORK/Extended.app/PlugIns/Share.appex
+    make_app "$APP" Extended
+    rm -rf Extended.app/_CodeSignature
+    mkdir -p "$bundle" "$MOUNT" share
+    sed "s/$APP/$APP.Share/; s|<string>Notes</string>|<string>Share</string>|" Extended.app/Info.plist \
+        >"$bundle/Info.plist"
+    printf '#!/bin/sh\n' >"$bundle/Share"
+    chmod +x "$bundle/Share"
+    mv Extended.app Notes.app
+    appcontainer create "$DEVICE"
+    appcontainer install "$DEVICE" Notes.app
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    appcontainer mount "$DEVICE" "$APP.Share" share
+    in_browser looked extensions_have_pages_of_their_own
+}
+
 oncecase_names_on_a_page_are_text_and_its_lines_are_of_their_files() {
-    start
+    make_app "$APP" Named
+    sed -i '/DisplayName/{n;s|Notes|\&lt;b\&gt;No\xe2\x80\xaetes|}' Named.app/Info.plist
+    rm -rf Named.app/_CodeSignature
+    mkdir -p "$MOUNT"
+    appcontainer create "$DEVICE"
+    appcontainer install "$DEVICE" Named.app
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
     in_browser looked names_are_text_everywhere
 }
 

@@ -69,6 +69,11 @@ def device_locks(device, app, home):
     lock_of = "document.querySelector('#tree .row:not([hidden]) .closed-mark')"
     with Handled(device) as page:
         check(page.command(action("Lock")) == f"appcontainer lock {device}", "the command line of a lock")
+        page.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+        page.click(element("#command-copy"))
+        page.wait("byID('command-copy').textContent === 'Copied'")
+        copied = page.value("navigator.clipboard.readText()")
+        check(copied == f"appcontainer lock {device}", "what was copied", copied)
         page.click(action("Lock"))
         eventually(lambda: page.state() == "locking", "the lock is announced")
         page.wait("!byID('grace').hidden && byID('grace-words').textContent.startsWith('locks in ')")

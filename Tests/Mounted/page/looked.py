@@ -169,10 +169,34 @@ def events_are_explained_and_lead_to_their_files(device, app, home):
         page.wait("page.chosenPath === 'Notes.app/Info.plist'")
         page.wait(f"!!{row('Notes.app/Info.plist')}")
 
+        page.wait("byID('timeline').getAttribute('aria-label').includes('2 refusals')")
         page.click(element("#timeline-more"))
         page.wait("!byID('timeline-details').hidden")
         cells = "[...document.querySelectorAll('#timeline-table tr')].map(row => Number(row.cells[3].textContent))"
         page.wait(f"{cells}.reduce((sum, one) => sum + one, 0) === 2")
+
+
+def extensions_have_pages_of_their_own(device, app, home):
+    share = app + ".Share"
+    mount = os.path.join(os.environ["WORK"], "share")
+    with Handled(device) as page:
+        page.click(element(f"[data-app='{share}']"))
+        page.wait(f"page.isComplete && page.app === '{share}'")
+        written(f"{mount}/Documents/of its own")
+        page.wait("page.files.ask('facts', { path: 'Documents/of its own' }).then(facts => facts?.size === 4)")
+        page.choose("Documents/of its own")
+        page.click(action("Exclude"))
+        eventually(lambda: marked(f"{mount}/Documents/of its own"), "it is excluded")
+        page.choose("Notes.app/Info.plist")
+        check("The bundle is signed" in page.panel(), "the app's bundle", page.panel())
+        page.wait(f"!!{action('Report ' + share)} && !{action('Deliver ' + share)}")
+        run(f"appcontainer launch {device} {app} --extension Share --no-exec")
+        page.click(action("Suspend " + share))
+        eventually(lambda: told("status", device)["suspended"] == [share], "it is suspended")
+        # The address has the app, and no token: the page can be loaded anew.
+        check(page.value("location.href") == f"{page.served.origin}/#{share}", page.value("location.href"))
+        page.value("location.reload()")
+        page.wait(f"typeof page === 'object' && page.isComplete && page.app === '{share}'")
 
 
 # MARK: Names of any kind
@@ -211,6 +235,8 @@ def names_are_text_everywhere(device, app, home):
         hidden = page.value("[...document.body.innerText].filter(one => one !== '\\n' && shown(one) !== one).join()")
         check(hidden == "", "characters that are not seen", repr(hidden))
         check(page.value("document.querySelectorAll('img, b, main script').length") == 0, "elements of a name")
+        name = page.value("document.querySelector('#app-head h2').textContent")
+        check(name == "<b>No\\u202etes", "the app's name", name)
 
 
 # MARK: What a page may not, and that all else is gone
@@ -256,6 +282,9 @@ def a_page_outlives_its_device_and_says_so(device, app, home):
             page.wait("page.apps.some(app => app.mountPoint)")
             page.click(action("Purge…"))
             page.click(button("Cancel", element("dialog")))
+            # A browser that has lost its cookie is told so.
+            page.call("Network.clearBrowserCookies")
+            page.wait(sentence % "'not let in any more'")
         page.wait(sentence % "'The command that serves this page has ended'")
         check(page.rows() != [], "the page is not empty")
         line = page.value("document.querySelector('#sentence code').textContent")

@@ -10,8 +10,8 @@ from kit import check
 
 KEYS = {"Enter": 13, "Escape": 27, "ArrowDown": 40, "ArrowRight": 39, "End": 35, "Home": 36}
 
-# The place of an element that is shown, can be used, and is not covered. It is looked for by a function, because it may be
-# drawn anew meanwhile.
+# The place of an element that is shown, can be used, and is not covered. A function finds it: it may be drawn anew
+# meanwhile.
 PLACE = """((find) => {
     const found = find();
     if (!found || found.disabled) return null;
