@@ -49,11 +49,15 @@ function commandHints(command) {
     return { pointerenter: show, focus: show };
 }
 
-/** A button of an action. `run` returns what came of it in a sentence. */
+/**
+ * A button of an action. `run` returns what came of it in a sentence. One that makes no sense now keeps its place and
+ * the focus, so that a second click or key comes to no other.
+ */
 function actionButton({ text, command, run, name, isPrimary, isDisabled, describe }) {
     return make("button", {
         type: "button", class: isPrimary ? "action primary" : "action", "data-action": name ?? text,
-        disabled: isDisabled, title: describe, ...commandHints(command), click: () => carryOut(text, command, run),
+        "aria-disabled": isDisabled ? "true" : null, title: describe, ...commandHints(command),
+        click: isDisabled ? null : () => carryOut(text, command, run),
     }, text);
 }
 

@@ -161,6 +161,9 @@ function spaceBar(status) {
         ["used", "Used", status.used - purgeable], ["going", "Purgeable", purgeable],
         ["free", "Available", status.available ?? 0],
     ];
+    // Of a capacity that is the disk's, other files take a part.
+    const rest = total - status.used - (status.available ?? 0);
+    if (rest > total / 100) parts.push(["other", "Not the device’s", rest]);
     const bar = make("div", { class: "space-bar", "aria-hidden": "true" }, parts.map(([name, , size]) => {
         const part = make("span", { class: "space-" + name });
         part.style.width = `${100 * size / total}%`;

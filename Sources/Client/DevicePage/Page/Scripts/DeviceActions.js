@@ -10,25 +10,28 @@ const purgeReasons = {
 };
 
 const actions = {
-    /** The buttons that make sense in the device's present state. */
+    /** The buttons of a device; those that make no sense in its present state are off. */
     ofDevice() {
         const status = page.status;
         if (!status || page.readOnly) return [];
         const { state, hasPasscode } = status;
         const isOpen = state === "unlocked" || state === "locking";
         return [
-            hasPasscode && state === "unlocked" ? actionButton({
-                text: "Lock", command: commands.lock, describe: "After the grace period", run: async () => {
+            hasPasscode ? actionButton({
+                text: "Lock", command: commands.lock, describe: "After the grace period",
+                isDisabled: state !== "unlocked", run: async () => {
                     await request("lock", { now: false, wait: false });
                     return "The lock is announced.";
                 } }) : null,
-            hasPasscode && isOpen ? actionButton({
-                text: "Lock now", command: commands.lockNow, describe: "Without a grace period", run: async () => {
+            hasPasscode ? actionButton({
+                text: "Lock now", command: commands.lockNow, describe: "Without a grace period",
+                isDisabled: !isOpen, run: async () => {
                     await request("lock", { now: true });
                     return "The device is locked.";
                 } }) : null,
-            hasPasscode && state !== "unlocked" ? actionButton({
-                text: "Unlock…", command: commands.unlock, isPrimary: true, run: actions.unlock }) : null,
+            hasPasscode ? actionButton({
+                text: "Unlock…", command: commands.unlock, isPrimary: state !== "unlocked",
+                isDisabled: state === "unlocked", run: actions.unlock }) : null,
             actionButton({ text: "Restart…", command: commands.restart, run: actions.restart }),
             actionButton({ text: "Purge…", command: () => commands.purge({ level: "warning" }), run: actions.purge }),
             actionButton({ text: "Clock…", command: () => commands.clock(28800), run: actions.advance }),
