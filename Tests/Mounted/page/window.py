@@ -14,7 +14,7 @@ KEYS = {"Enter": 13, "Escape": 27, "ArrowDown": 40, "ArrowRight": 39, "End": 35,
 # meanwhile.
 PLACE = """((find) => {
     const found = find();
-    if (!found || found.disabled) return null;
+    if (!found || found.disabled || found.ariaDisabled === "true") return null;
     found.scrollIntoView({ block: "nearest" });
     const { left, top, width, height } = found.getBoundingClientRect();
     const [x, y] = [left + width / 2, top + height / 2];
