@@ -9,20 +9,14 @@ import subprocess
 import sys
 import tarfile
 
-from kit import check, eventually
+from kit import check, eventually, read
 from served import Served
-from window import Window, action, button, element, outcome_of, row, run, told
+from window import Window, action, button, element, outcome_of, run, told
 
 PASSCODE = "271828"
 DIALOG = "document.querySelector('dialog')"
 SUBMIT = element("dialog [type=submit]")
-COMPLETE, UNLESS_OPEN = "NSFileProtectionComplete", "NSFileProtectionCompleteUnlessOpen"
-NONE = "NSFileProtectionNone"
-
-
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()
+COMPLETE, NONE = "NSFileProtectionComplete", "NSFileProtectionNone"
 
 
 def written(path, content=b"text"):
@@ -132,7 +126,7 @@ def device_restarts_and_its_clock_goes_ahead(device, app, home):
         check(read(file) == b"text", "class C is open")
         page.is_closed()
 
-        # What comes due meanwhile happens: a lock that is announced.
+        # A lock that is announced comes due meanwhile.
         page.click(action("Lock"))
         eventually(lambda: page.state() == "locking", "the lock is announced")
         page.click(action("Clock…"))
@@ -284,7 +278,8 @@ def files_are_delivered(device, app, home):
 
 
 def report_is_taken(device, app, home):
-    written(f"{home}/Documents/in the report")
+    # Small files are told together.
+    written(f"{home}/Documents/in the report", b"x" * (3 << 20))
     folder = os.path.join(os.environ["WORK"], "downloads")
     os.mkdir(folder)
     with Handled(device) as page:
@@ -295,8 +290,8 @@ def report_is_taken(device, app, home):
         run(line, os.environ["WORK"])
         for report in (f"{folder}/{app}.html", os.path.join(os.environ["WORK"], app + ".html")):
             check(page.open("file://" + report) == [], "the report complains", page.complaints)
-            page.wait("document.body.dataset.ready !== undefined && document.body.textContent.includes('in the report')"
-                      " || page.files.model.directories.size > 1")
+            page.wait("document.body.dataset.ready !== undefined && page.mode === 'report'")
+            check(page.value("byID('data').textContent.includes('in the report')"), "the file is in", report)
 
 
 # MARK: Files

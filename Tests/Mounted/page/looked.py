@@ -1,11 +1,10 @@
 #!/usr/bin/python3
-"""What a device's page shows in a browser: files, events, names of any kind and the end of the device.
+"""A device's page in a browser as it shows files, events and names of any kind, and the end of the device.
 
     looked.py NAME DEVICE APP HOME"""
 
 import json
 import os
-import subprocess
 import sys
 
 from handled import Handled, marked, written
@@ -58,7 +57,7 @@ def files_are_sorted_filtered_and_followed(device, app, home):
         page.key("Escape")
         page.wait("byID('filter').value === '' && byID('hits').textContent === ''")
 
-        # What is created, written, renamed and removed on the mount comes by itself.
+        # Files that are created, written, renamed and removed on the mount come by themselves.
         fact = "page.files.ask('facts', { path: %s })"
         written(f"{home}/Documents/some/late")
         page.wait(fact % "'Documents/some/late'" + ".then(facts => facts?.size === 4)")
@@ -99,7 +98,7 @@ def a_files_page_tells_all_of_it(device, app, home):
                          inspected["backing"], "user.colour", "ff 00 72 65 64", "green \\u202e", "2 of 4,096 bytes"):
             check(expected.lower() in words.lower().replace("\n", " "), expected, "is not in", words)
         page.wait(f"byID('panel-body').textContent.includes('({os.getpid()})')")
-        # What changes while it is shown changes in it.
+        # A change of the file while it is shown is one of its page.
         os.setxattr(path, "user.late", b"value")
         os.truncate(path, 6000)
         page.wait("byID('panel-body').textContent.includes('6,000 bytes')")
@@ -239,7 +238,7 @@ def names_are_text_everywhere(device, app, home):
         check(name == "<b>No\\u202etes", "the app's name", name)
 
 
-# MARK: What a page may not, and that all else is gone
+# MARK: Without rights, a device or a command
 
 
 def a_page_that_only_looks_has_no_actions(device, app, home):
@@ -273,7 +272,7 @@ def a_page_outlives_its_device_and_says_so(device, app, home):
             check(page.rows() != [], "the rest of the page is as it was")
             run(page.value("document.querySelector('#sentence code').textContent"))
             page.wait("byID('sentence').hidden && byID('state').textContent === 'Unlocked'")
-            # What it shows is the device that is on now.
+            # It shows the device that is on now.
             run(f"appcontainer mount {device} {app} {home}")
             written(f"{home}/Documents/later")
             page.wait("page.files.ask('facts', { path: 'Documents/later' }).then(facts => facts?.size === 4)")

@@ -176,7 +176,7 @@ def run(line, directory=None):
 
 
 def told(*words):
-    """What a command tells as JSON."""
+    """The answer of a command, as JSON."""
     done = subprocess.run(["appcontainer", *words, "--json"], check=True, capture_output=True, text=True)
     return json.loads(done.stdout)
 
