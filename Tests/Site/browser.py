@@ -1,8 +1,10 @@
 """Chromium without a window, driven over a pipe by its own protocol: loads pages, hears complaints, and measures."""
 
+import contextlib
 import itertools
 import json
 import os
+import signal
 import subprocess
 import tempfile
 import threading
@@ -36,6 +38,8 @@ class Browser:
             ],
             preexec_fn=descriptors,
             close_fds=False,
+            # Its helpers are of its group, and end with it.
+            start_new_session=True,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -45,7 +49,7 @@ class Browser:
         os.close(to_write)
         self.numbers, self.rest, self.complaints, self.loaded, self.session = itertools.count(1), b"", [], False, None
         # A browser that hangs would have the test hang.
-        self.watch = threading.Timer(300, self.process.kill)
+        self.watch = threading.Timer(300, self.kill)
         self.watch.start()
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -55,11 +59,16 @@ class Browser:
 
     def __exit__(self, *_):
         self.watch.cancel()
-        self.process.kill()
+        self.kill()
         self.process.wait()
         os.close(self.to_write)
         os.close(self.to_read)
         self.folder.cleanup()
+
+    def kill(self):
+        """Ends Chromium and its helpers, which would go on writing to its profile."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
 
     def message(self):
         while b"\0" not in self.rest:

@@ -10,27 +10,27 @@ in_browser() {
 
 oncecase_the_controls_of_a_page_lock_and_unlock_a_device() {
     start_protected
-    in_browser handled device_locks
+    in_browser device_actions device_locks
 }
 
 oncecase_the_controls_of_a_page_restart_a_device_and_advance_its_clock() {
     start_protected
-    in_browser handled device_restarts_and_its_clock_goes_ahead
+    in_browser device_actions device_restarts_and_its_clock_goes_ahead
 }
 
 oncecase_the_controls_of_a_page_purge_after_a_look_and_back_up() {
     start
-    in_browser handled device_is_purged_after_a_look,surroundings_are_switched,device_is_backed_up
+    in_browser device_actions device_is_purged_after_a_look,surroundings_are_switched,device_is_backed_up
 }
 
 oncecase_the_controls_of_a_page_handle_an_app() {
     start
-    in_browser handled app_is_suspended_and_ended,files_are_delivered,report_is_taken
+    in_browser app_actions app_is_suspended_and_ended,files_are_delivered,report_is_taken
 }
 
 oncecase_the_controls_of_a_page_exclude_and_protect_files() {
     start_protected
-    in_browser handled files_are_excluded_and_protected,lines_work_without_a_mount
+    in_browser app_actions files_are_excluded_and_protected,lines_work_without_a_mount
 }
 
 oncecase_a_page_shows_files_as_they_are_and_change() {

@@ -1,13 +1,12 @@
 #!/usr/bin/python3
 """A device's page in a browser as it shows files, events and names of any kind, and the end of the device.
 
-    looked.py NAME DEVICE APP HOME"""
+    looked.py NAME[,NAME…] DEVICE APP HOME"""
 
 import json
 import os
-import sys
 
-from handled import Handled, marked, written
+from handled import Handled, marked, try_named, written
 from kit import check, eventually
 from served import Served
 from window import Window, action, button, element, outcome_of, row, run, told
@@ -291,6 +290,4 @@ def a_page_outlives_its_device_and_says_so(device, app, home):
 
 
 if __name__ == "__main__":
-    names, arguments = sys.argv[1].split(","), sys.argv[2:]
-    for name in names:
-        globals()[name](*arguments)
+    try_named(globals())

@@ -1,0 +1,175 @@
+#!/usr/bin/python3
+"""The controls of a device on its page in a browser, and what they did: by calls at the mount, and by other commands.
+
+    device_actions.py NAME[,NAME…] DEVICE APP HOME"""
+
+import os
+import tarfile
+
+from handled import DIALOG, PASSCODE, SUBMIT, Handled, ahead, try_named, unlock, written
+from kit import check, eventually, read
+from window import action, button, element, outcome_of, run, told
+
+
+def device_locks(device, app, home):
+    secret = written(f"{home}/Documents/secret", b"word")
+    run(f"appcontainer protect complete {home}/Documents/secret")
+    lock_of = "document.querySelector('#tree .row:not([hidden]) .closed-mark')"
+    with Handled(device) as page:
+        check(page.command(action("Lock")) == f"appcontainer lock {device}", "the command line of a lock")
+        page.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+        page.click(element("#command-copy"))
+        page.wait("byID('command-copy').textContent === 'Copied'")
+        copied = page.value("navigator.clipboard.readText()")
+        check(copied == f"appcontainer lock {device}", "what was copied", copied)
+        page.click(action("Lock"))
+        eventually(lambda: page.state() == "locking", "the lock is announced")
+        page.wait("!byID('grace').hidden && byID('grace-words').textContent.startsWith('locks in ')")
+        # The button is off, and in its place: a second key or click is not one on the next button.
+        page.wait(f"{action('Lock')}.ariaDisabled === 'true' && document.activeElement === {action('Lock')}")
+        page.key("Enter")
+        unlock(page)
+        eventually(lambda: page.state() == "unlocked", "the lock is taken back")
+        page.is_closed()
+        page.wait("byID('grace').hidden && byID('state').textContent === 'Unlocked'")
+        check(read(secret) == b"word", "the file was never closed")
+
+        page.choose("Documents/secret")
+        page.click(action("Lock now"))
+        eventually(lambda: page.state() == "locked", "the lock")
+        check(outcome_of(read, secret) == "Operation not permitted", "the file is closed", outcome_of(read, secret))
+        page.wait("byID('state').textContent === 'Locked'")
+        page.wait("byID('panel-body').textContent.includes('cannot be read now')")
+        page.wait(f"!!{lock_of}")
+
+        unlock(page, "wrong")
+        page.wait(f"!{DIALOG}.querySelector('[role=alert]').hidden")
+        check(told("status", device)["passcodeAttempts"] == 1 and page.state() == "locked", "a wrong passcode")
+        page.write(element("dialog input[type=password]"), PASSCODE)
+        page.click(SUBMIT)
+        eventually(lambda: page.state() == "unlocked", "the right one")
+        check(read(secret) == b"word", "the file is open again")
+        page.wait(f"!{lock_of}")
+
+        # The line that was shown does the same, without the page.
+        run(page.command(action("Lock now")))
+        check(page.state() == "locked" and outcome_of(read, secret) == "Operation not permitted", "by the line")
+        page.wait("byID('state').textContent === 'Locked'")
+        unlock(page)
+        eventually(lambda: page.state() == "unlocked", "an unlock by the page after it")
+        page.is_closed()
+
+
+def device_restarts_and_its_clock_goes_ahead(device, app, home):
+    file = written(f"{home}/Documents/file")
+    with Handled(device) as page:
+        page.click(action("Restart…"))
+        check(page.command() == f"appcontainer restart {device}", "the command line of a restart")
+        page.click(SUBMIT)
+        eventually(lambda: page.state() == "beforeFirstUnlock", "the restart")
+        page.is_closed()
+        check(outcome_of(read, file) == "Operation not permitted", "class C is closed", outcome_of(read, file))
+        page.wait("byID('state').textContent === 'Before first unlock'")
+        unlock(page)
+        eventually(lambda: page.state() == "unlocked", "the first unlock")
+        check(read(file) == b"text", "class C is open")
+        page.is_closed()
+
+        # A lock that is announced comes due meanwhile.
+        page.click(action("Lock"))
+        eventually(lambda: page.state() == "locking", "the lock is announced")
+        page.click(action("Clock…"))
+        page.write(element("dialog input[type=number]"), "3")
+        page.pick(element("dialog select"), "60")
+        line = page.command()
+        check(line == f"appcontainer clock {device} advance 3m", line)
+        page.click(SUBMIT)
+        page.is_closed()
+        check(ahead(device) == 180, "the clock", told("clock", device))
+        check(page.state() == "locked", "the lock came due", page.state())
+        page.outcome("locked")
+        run(line)
+        check(ahead(device) == 360, "the clock by the line", told("clock", device))
+        page.click(action("Clock…"))
+        page.click(element("dialog input[type=checkbox]"))
+        check(page.command() == f"appcontainer clock {device} real", "the command line of the host's time")
+        page.click(SUBMIT)
+        page.is_closed()
+        check(ahead(device) == 0, "the host's time", told("clock", device))
+
+
+def device_is_purged_after_a_look(device, app, home):
+    caches = [written(f"{home}/Library/Caches/{name}/content", b"x" * 50000) for name in ("first", "second one")]
+    with Handled(device) as page:
+        page.click(action("Purge…"))
+        page.pick(element("dialog select"), "critical")
+        page.wait(f"{DIALOG}.querySelectorAll('tbody tr').length === 2 && !{SUBMIT}.disabled")
+        words = page.value(f"{DIALOG}.querySelector('.purge-list').textContent")
+        check("2 entries would go" in words and "Library/Caches/second one" in words, "the dry run", words)
+        check(all(map(os.path.exists, caches)), "a look removes nothing")
+        line = page.command()
+        check(line == f"appcontainer purge {device} --level critical", line)
+        page.click(SUBMIT)
+        page.is_closed()
+        check(os.listdir(f"{home}/Library/Caches") == [], "what is left", os.listdir(f"{home}/Library/Caches"))
+        page.wait("page.record.all.filter(event => event.event === 'purged').length === 2")
+        page.wait("page.files.ask('facts', { path: 'Library/Caches/first' }).then(facts => facts === null)")
+        written(caches[0])
+        run(line)
+        check(not os.path.exists(caches[0]), "the purge by the line")
+        # With an app that runs nothing of it goes.
+        written(caches[0])
+        run(f"appcontainer launch {device} {app} --no-exec")
+        page.click(action("Purge…"))
+        page.pick(element("dialog select"), "critical")
+        page.wait(f"{DIALOG}.textContent.includes('its app is running') && {SUBMIT}.disabled")
+        page.click(button("Cancel", DIALOG))
+        check(os.path.exists(caches[0]), "a cache of an app that runs")
+
+
+def surroundings_are_switched(device, app, home):
+    with Handled(device) as page:
+        for word in ("power", "wifi"):
+            switch = element(f"[data-command={word}]")
+            page.wait(f"!!{switch}")
+            line = page.command(switch)
+            check(line == f"appcontainer conditions {device} {word} off", line)
+            page.click(switch)
+            eventually(lambda: told("conditions", device)[word] is False, word, "is off")
+            page.wait(f"{switch}.getAttribute('aria-checked') === 'false'")
+            run(page.command(switch))
+            check(told("conditions", device)[word] is True, word, "by the line")
+            page.click(switch)
+            eventually(lambda: told("conditions", device)[word] is True, word, "stays on")
+
+
+def device_is_backed_up(device, app, home):
+    written(f"{home}/Documents/it's kept", b"content")
+    written(f"{home}/Documents/left out", b"content")
+    run(f"appcontainer exclude '{home}/Documents/left out'")
+    places = [os.path.join(os.environ["WORK"], name) for name in ("taken", "it's by page.tar", "by line.tar")]
+    written(places[0])
+    with Handled(device) as page:
+        page.click(action("Back up…"))
+        output = element("dialog input[type=text]")
+        page.write(output, places[0])
+        page.click(SUBMIT)
+        page.wait(f"!{DIALOG}.querySelector('[role=alert]').hidden")
+        check(read(places[0]) == b"text", "what was there")
+        page.write(output, places[1])
+        page.click(SUBMIT)
+        page.is_closed()
+        page.click(action("Back up…"))
+        page.write(output, places[2])
+        line = page.command()
+        page.click(button("Cancel", DIALOG))
+        run(line)
+    check(read(places[1]) == read(places[2]), "the line makes the same tar")
+    with tarfile.open(places[1]) as archive:
+        names = archive.getnames()
+        check(any(name.endswith("Documents/it's kept") for name in names), "in the backup", names)
+        check(not any(name.endswith("left out") for name in names), "left out of it", names)
+
+
+if __name__ == "__main__":
+    try_named(globals())
