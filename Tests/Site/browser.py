@@ -47,7 +47,8 @@ class Browser:
         )
         os.close(to_read)
         os.close(to_write)
-        self.numbers, self.rest, self.complaints, self.loaded, self.session = itertools.count(1), b"", [], False, None
+        self.numbers, self.rest, self.session = itertools.count(1), b"", None
+        self.complaints, self.requests, self.loaded = [], [], False
         # A browser that hangs would have the test hang.
         self.watch = threading.Timer(300, self.kill)
         self.watch.start()
@@ -97,6 +98,8 @@ class Browser:
         method, about = message.get("method"), message.get("params", {})
         if method == "Page.loadEventFired":
             self.loaded = True
+        elif method == "Network.requestWillBeSent":
+            self.requests.append(about["request"]["url"])
         elif method == "Runtime.exceptionThrown":
             details = about["exceptionDetails"]
             self.complaints.append(details.get("exception", {}).get("description") or details["text"])

@@ -18,9 +18,24 @@ oncecase_the_controls_of_a_page_restart_a_device_and_advance_its_clock() {
     in_browser device_actions device_restarts_and_its_clock_goes_ahead
 }
 
+oncecase_a_page_tells_how_long_a_passcode_waits() {
+    start_protected
+    in_browser device_actions wrong_passcodes_have_to_wait
+}
+
 oncecase_the_controls_of_a_page_purge_after_a_look_and_back_up() {
     start
     in_browser device_actions device_is_purged_after_a_look,surroundings_are_switched,device_is_backed_up
+}
+
+oncecase_the_controls_of_a_page_purge_by_age_and_by_free_space() {
+    start
+    in_browser device_actions device_is_purged_by_age_and_by_free_space
+}
+
+oncecase_the_controls_of_a_page_encrypt_a_backup_and_cancel_one() {
+    start
+    in_browser device_actions finder_backup_has_its_password,backup_is_cancelled
 }
 
 oncecase_the_controls_of_a_page_handle_an_app() {
@@ -67,6 +82,22 @@ oncecase_an_extension_has_a_page_of_its_own() {
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
     appcontainer mount "$DEVICE" "$APP.Share" share
     in_browser looked extensions_have_pages_of_their_own
+}
+
+oncecase_a_report_draws_itself_in_a_browser() {
+    start_protected
+    in_browser reported a_report_draws_itself
+}
+
+oncecase_axe_finds_nothing_on_a_page_and_a_report() {
+    start_protected
+    in_browser accessible a_page_is_fit_for_every_reader
+    in_browser reported a_report_is_fit_for_every_reader
+}
+
+oncecase_a_page_is_handled_by_keys_alone() {
+    start_protected
+    in_browser accessible every_control_is_reached_by_keys,a_device_is_handled_by_keys_alone
 }
 
 oncecase_names_on_a_page_are_text_and_its_lines_are_of_their_files() {

@@ -4,6 +4,8 @@
     device_actions.py NAME[,NAME…] DEVICE APP HOME"""
 
 import os
+import plistlib
+import signal
 import tarfile
 
 from handled import DIALOG, PASSCODE, SUBMIT, Handled, ahead, try_named, unlock, written
@@ -57,6 +59,34 @@ def device_locks(device, app, home):
         page.wait("byID('state').textContent === 'Locked'")
         unlock(page)
         eventually(lambda: page.state() == "unlocked", "an unlock by the page after it")
+        page.is_closed()
+
+
+def wrong_passcodes_have_to_wait(device, app, home):
+    hint = f"{DIALOG}.querySelector('.hint').textContent"
+    status = lambda: told("status", device)
+    with Handled(device) as page:
+        page.click(action("Lock now"))
+        eventually(lambda: page.state() == "locked", "the lock")
+        page.click(action("Unlock…"))
+        for wrong in range(1, 6):
+            # The same one again would not count.
+            page.write(element("dialog input[type=password]"), f"wrong {wrong}")
+            page.click(SUBMIT)
+            page.wait(f"page.status.passcodeAttempts === {wrong} && !{SUBMIT}.disabled")
+        page.wait(f"{hint}.includes('the next attempt has to wait ')")
+        page.wait("byID('passcode-wait').textContent.startsWith('next attempt in ')")
+        # The right one waits too, and is not counted.
+        page.write(element("dialog input[type=password]"), PASSCODE)
+        page.click(SUBMIT)
+        page.wait(f"{DIALOG}.querySelector('[role=alert]').textContent.includes('takes no passcode now')")
+        check(status()["passcodeAttempts"] == 5 and page.state() == "locked", "an attempt before its time", status())
+        page.key("Escape")
+        page.is_closed()
+        run(f"appcontainer clock {device} advance {round(status()['passcodeWait']) + 1}s")
+        page.wait("page.status.passcodeWait === null && byID('passcode-wait') === null")
+        unlock(page)
+        eventually(lambda: page.state() == "unlocked", "the right one after the wait")
         page.is_closed()
 
 
@@ -127,6 +157,42 @@ def device_is_purged_after_a_look(device, app, home):
         check(os.path.exists(caches[0]), "a cache of an app that runs")
 
 
+def device_is_purged_by_age_and_by_free_space(device, app, home):
+    cache = f"{home}/Library/Caches/unused"
+    written(cache, b"x" * 300000)
+    run(f"appcontainer capacity {device} 100M")
+    with Handled(device) as page:
+        page.click(action("Purge…"))
+        page.pick(element("dialog select"), "age")
+        page.write(element("dialog input[type=number]"), "2")
+        page.wait(f"{DIALOG}.textContent.includes('used more recently') && {SUBMIT}.disabled")
+        page.click(button("Cancel", DIALOG))
+        run(f"appcontainer clock {device} advance 3d")
+        page.click(action("Purge…"))
+        page.pick(element("dialog select"), "age")
+        page.write(element("dialog input[type=number]"), "2")
+        page.wait(f"{DIALOG}.textContent.includes('1 entry would go') && !{SUBMIT}.disabled")
+        line = page.command()
+        check(line == f"appcontainer purge {device} --older-than 172800", line)
+        page.click(SUBMIT)
+        page.is_closed()
+        check(not os.path.exists(cache), "what was not used for so long")
+
+        written(cache, b"x" * (40 << 20))
+        page.click(action("Purge…"))
+        page.pick(element("dialog select"), "free")
+        page.write(element("dialog input[type=number]"), "0.01")
+        page.wait(f"{DIALOG}.textContent.includes('enough is available without it') && {SUBMIT}.disabled")
+        page.write(element("dialog input[type=number]"), "0.09375")
+        page.wait(f"{DIALOG}.textContent.includes('1 entry would go') && !{SUBMIT}.disabled")
+        line = page.command()
+        check(line == f"appcontainer purge {device} --free 100663296", line)
+        page.click(SUBMIT)
+        page.is_closed()
+        check(not os.path.exists(cache), "what stood in the way of so much free space")
+        run(line)
+
+
 def surroundings_are_switched(device, app, home):
     with Handled(device) as page:
         for word in ("power", "wifi"):
@@ -169,6 +235,61 @@ def device_is_backed_up(device, app, home):
         names = archive.getnames()
         check(any(name.endswith("Documents/it's kept") for name in names), "in the backup", names)
         check(not any(name.endswith("left out") for name in names), "left out of it", names)
+
+
+def finder_backup_has_its_password(device, app, home):
+    written(f"{home}/Documents/kept", b"content")
+    folder = os.environ["WORK"]
+    by_page, by_line = os.path.join(folder, "by page"), os.path.join(folder, "by line")
+    written(f"{folder}/password", b"of the backup\n")
+    with Handled(device) as page:
+        page.click(action("Back up…"))
+        page.pick(element("dialog select"), "finder")
+        page.write(element("dialog input[type=text]"), by_page)
+        page.write(element("dialog input[type=password]"), "of the backup")
+        page.click(SUBMIT)
+        page.is_closed()
+        page.outcome("are in")
+        page.click(action("Back up…"))
+        page.pick(element("dialog select"), "finder")
+        page.write(element("dialog input[type=text]"), by_line)
+        page.write(element("dialog input[type=password]"), "of the backup")
+        line = page.command()
+        check("of the backup" not in line, "a password in a line", line)
+        page.click(button("Cancel", DIALOG))
+        run(f"chmod 600 password && {line}", folder)
+    for place in (by_page, by_line):
+        with open(f"{place}/Manifest.plist", "rb") as manifest:
+            check(plistlib.load(manifest)["IsEncrypted"] is True, "it is encrypted", place)
+        other, mount = f"{place}, restored", f"{place}, mounted"
+        os.mkdir(mount)
+        run(f"appcontainer create '{other}' && appcontainer install '{other}' '{os.environ['BASE']}/Notes.app' && "
+            f"appcontainer restore '{other}' '{place}' --password-file password && "
+            f"appcontainer mount '{other}' {app} '{mount}'", folder)
+        check(read(f"{mount}/Documents/kept") == b"content", "its password opens it", place)
+        run(f"appcontainer unmount '{mount}' && appcontainer shutdown '{other}'")
+
+
+def backup_is_cancelled(device, app, home):
+    with open(f"{home}/Documents/large", "wb") as file:
+        for _ in range(256):
+            file.write(os.urandom(1 << 20))
+    place = os.path.join(os.environ["WORK"], "cancelled.tar")
+    daemon = told("status", device)["daemon"]["pid"]
+    with Handled(device) as page:
+        page.click(action("Back up…"))
+        page.write(element("dialog input[type=text]"), place)
+        page.click(SUBMIT)
+        page.wait("!document.querySelector('dialog progress').closest('[hidden]')")
+        # It does not end between the look and the click.
+        os.kill(daemon, signal.SIGSTOP)
+        try:
+            page.click(button("Cancel", DIALOG))
+            page.is_closed()
+        finally:
+            os.kill(daemon, signal.SIGCONT)
+        eventually(lambda: not [name for name in os.listdir(os.environ["WORK"]) if "cancelled" in name], "nothing is left")
+        check(told("status", device)["state"] == "unlocked", "the device answers")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import time
 import browser
 from kit import check
 
-KEYS = {"Enter": 13, "Escape": 27, "ArrowDown": 40, "ArrowRight": 39, "End": 35, "Home": 36}
+KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "Home": 36, "ArrowRight": 39, "ArrowDown": 40, "/": 191}
 
 # The place of an element that is shown, can be used, and is not covered. A function finds it: it may be drawn anew
 # meanwhile.
@@ -101,7 +101,7 @@ class Window(browser.Browser):
 
     def key(self, name):
         code = {"key": name, "code": name, "windowsVirtualKeyCode": KEYS[name]}
-        text = {"text": "\r"} if name == "Enter" else {}
+        text = {"text": {"Enter": "\r"}.get(name, name)} if name in ("Enter", "/") else {}
         self.call("Input.dispatchKeyEvent", type="keyDown", **code, **text)
         self.call("Input.dispatchKeyEvent", type="keyUp", **code)
 

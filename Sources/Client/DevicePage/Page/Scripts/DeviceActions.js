@@ -47,7 +47,7 @@ const actions = {
             const left = Math.ceil(page.deviceView.passcodeWait());
             const wrong = page.status?.passcodeAttempts ?? 0;
             const count = counted(wrong, "wrong passcode");
-            setText(wait, left > 0 ? `After ${count} the next attempt is let in in ${duration(left)}.`
+            setText(wait, left > 0 ? `After ${count} the next attempt has to wait ${duration(left)}.`
                 : wrong > 0 ? `${count} so far. The first five are free; then each has to wait.` : "");
         };
         const timer = setInterval(showWait, 500);

@@ -33,7 +33,9 @@ const page = {
 
     /** Shows the page of a file, or with null that of the app. With `isToBeShown` the tree opens at it. */
     choose(path, isToBeShown) {
-        const wasPath = this.chosenPath ?? this.chosenEvent;
+        // What has the focus goes with the panel's content.
+        const isLeft = (this.chosenPath ?? this.chosenEvent) !== null
+            && byID("panel").contains(document.activeElement);
         this.chosenPath = path;
         this.chosenEvent = null;
         this.map?.draw();
@@ -42,7 +44,7 @@ const page = {
         if (path === null) {
             const chosen = this.findApp(this.app);
             this.panel.showApp(chosen, this.ownerOf(chosen));
-            if (wasPath !== null && byID("panel").contains(document.activeElement)) byID("tree").focus();
+            if (isLeft) byID("tree").focus();
         } else {
             this.panel.showFile(path).then(() => this.panel.reveal());
             this.bar.show(commands.inspect(home(), path));
