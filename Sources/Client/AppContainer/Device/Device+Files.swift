@@ -14,7 +14,7 @@ extension Device {
         DeviceFiles(device: self, request: FilesRequest(app: app, path: path, recursive: recursively))
     }
 
-    /// The places at which files change, from the beginning of an iteration on.
+    /// The places at which files change, from the first one that is asked for on.
     public var changes: DeviceChanges { client.changes }
 
     /// The rules that refuse calls and end processes, in words.

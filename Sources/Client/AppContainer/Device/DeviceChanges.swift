@@ -1,7 +1,7 @@
 // The sequence of the places at which a device's files change.
 
 /// The places at which files change, each a few times a second at most, however often it changes. Ends with a
-/// device that is shut down.
+/// device that is shut down. It follows from an iterator's first `next()` on: list what is of interest after that.
 ///
 /// ```swift
 /// for try await change in device.changes { print(change.path ?? "anything") }

@@ -30,12 +30,11 @@ extension DeviceService {
                 throw Complaint(error, doing: "cannot \(doing)", path)
             }
             changes.record(app: app.identifier, path: path.text)
-            changes.record(app: app.identifier, path: path.text)
         }
     }
 
     /// Gives a file a protection class, or a directory the class of what is created in it; with `recursive` what lies
-    /// in it as well. Goes on after a failure, and ends with the first one.
+    /// in it as well. Goes on after a failure, and ends with the first one; an entry that is gone meanwhile is none.
     /// - Throws: ``Complaint`` of kind `deviceLocked` where a key is missing, or as ``exclude(_:)``.
     func protect(_ request: ProtectRequest, progress: @escaping ProgressReport) throws(Complaint) {
         let app = try device.app(try identifier(request.app))
@@ -44,15 +43,15 @@ extension DeviceService {
             var failure = protect(path, of: app, as: request.protection)
             if request.recursive ?? false, failure == nil {
                 try eachEntry(below: path, of: app, progress) { entry in
-                    guard let failed = protect(entry.path, of: app, as: request.protection) else { return }
-                    failure = failure ?? failed
+                    let failed = protect(entry.path, of: app, as: request.protection)
+                    if failed?.kind != .notFound { failure = failure ?? failed }
                 }
             }
             if let failure { throw failure }
         }
     }
 
-    /// - Returns: the failure; nil after success, and for a path that is gone.
+    /// - Returns: the failure; nil after success.
     private func protect(_ path: [FileName], of app: InstalledApp, as protection: String?) -> Complaint? {
         do throws(Fault) {
             try mounts.change(
