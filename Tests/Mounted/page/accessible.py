@@ -119,13 +119,10 @@ def focus(page, found):
     check(False, "Tab does not come to", found)
 
 
-def a_device_is_handled_by_keys_alone(device, app, home):
-    file = written(f"{home}/Documents/note", b"x" * (3 << 20))
-    run(f"appcontainer protect complete {file}")
-    outcome_of(os.mkdir, home + "/new")
+def files_are_handled_by_keys_alone(device, app, home):
+    file = written(f"{home}/Documents/note", b"text")
     with Handled(device) as page:
         # The tree: to the file, to its page, and to a button of it.
-        page.wait("page.record.all.some(event => event.event === 'refused')")
         focus(page, "byID('tree')")
         page.key("Home")
         active = "page.tree.view.rowAt(page.tree.view.active)?.path"
@@ -146,7 +143,9 @@ def a_device_is_handled_by_keys_alone(device, app, home):
         page.key("Escape")
         page.wait("page.chosenPath === null && document.activeElement === byID('tree')")
 
-        # Lock and unlock.
+
+def dialogs_are_handled_by_keys_alone(device, app, home):
+    with Handled(device) as page:
         focus(page, action("Lock now"))
         page.key("Enter")
         eventually(lambda: page.state() == "locked", "locked by keys")
@@ -167,7 +166,13 @@ def a_device_is_handled_by_keys_alone(device, app, home):
         page.is_closed()
         page.wait(f"document.activeElement === {action('Purge…')}")
 
-        # The map, the record, and the filter.
+
+def map_and_record_are_handled_by_keys_alone(device, app, home):
+    file = written(f"{home}/Documents/note", b"x" * (3 << 20))
+    run(f"appcontainer protect complete {file}")
+    outcome_of(os.mkdir, home + "/new")
+    with Handled(device) as page:
+        page.wait("page.record.all.some(event => event.event === 'refused')")
         focus(page, element("[data-show=map]"))
         page.key("Enter")
         page.wait("page.map.map?.paths.includes('Documents/note')")

@@ -97,7 +97,8 @@ oncecase_axe_finds_nothing_on_a_page_and_a_report() {
 
 oncecase_a_page_is_handled_by_keys_alone() {
     start_protected
-    in_browser accessible every_control_is_reached_by_keys,a_device_is_handled_by_keys_alone
+    in_browser accessible every_control_is_reached_by_keys,files_are_handled_by_keys_alone
+    in_browser accessible dialogs_are_handled_by_keys_alone,map_and_record_are_handled_by_keys_alone
 }
 
 oncecase_names_on_a_page_are_text_and_its_lines_are_of_their_files() {

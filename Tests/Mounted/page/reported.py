@@ -14,7 +14,7 @@ from window import outcome_of, run
 
 QUOTED = "Documents/<b>&\"quoted'"
 
-# What is told of the tile of a file, and its area in pixels.
+# The words of the tile of a file, and its area in pixels.
 TILE = """(path => {
     const { map } = page.map;
     const index = map.paths.indexOf(path);
