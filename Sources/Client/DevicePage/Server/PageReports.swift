@@ -20,7 +20,8 @@ struct PageReports: Sendable {
                 try report.html, type: PageReply.html,
                 further: [("Content-Disposition", "attachment; filename=\"\(name)\"")])
         } catch {
-            return PageReply.failure(error, status: error.kind == .unknownApp ? 404 : 500)
+            let status = [.unknownApp: 404, .daemonUnreachable: 503][error.kind] ?? 500
+            return PageReply.failure(error, status: status)
         }
     }
 }

@@ -13,24 +13,33 @@ import Synchronization
 
 /// Takes the parts of files, and has the files delivered.
 ///
-/// Lock: of the uploads under way, a leaf, for moments only. The parts of one file come one after the other.
+/// Lock: of the uploads under way, held while a file is made for one, and so before that of the directory. The parts of
+/// one file come one after the other.
 final class Uploads: Sendable {
     private struct Upload {
         let file: UploadedFile
         var length: Int64 = 0
-        /// Whether a part is being written.
+        /// Whether a part is being written, or the file delivered.
         var isBusy = false
+        /// The number of its last part among those of all files.
+        var last: UInt64
+    }
+
+    private struct State {
+        var uploads: [String: Upload] = [:]
+        var parts: UInt64 = 0
     }
 
     private let device: DeviceReach
     private let isReadOnly: Bool
     private let directory = UploadDirectory()
-    private let uploads = Mutex<[String: Upload]>([:])
+    private let state = Mutex(State())
 
     /// Bytes of a part.
     static let largestPart = 8 << 20
-    /// The most files at one time.
-    private static let most = 16
+    /// The most files at one time. A page that was closed, or whose user has cancelled, does not say so: the file that
+    /// waits longest for its next part gives way.
+    static let most = 16
 
     init(device: DeviceReach, isReadOnly: Bool) {
         self.device = device
@@ -53,7 +62,7 @@ final class Uploads: Sendable {
 
     /// Removes everything.
     func end() {
-        for upload in uploads.withLock({ $0.values }) { upload.file.remove() }
+        for upload in state.withLock({ $0.uploads.values }) { upload.file.remove() }
         directory.remove()
     }
 
@@ -84,43 +93,57 @@ final class Uploads: Sendable {
         }
     }
 
-    /// Writes a part behind those before it.
+    /// Writes a part behind those before it. A file that cannot be kept is given up.
     private func store(_ part: Part) throws(Complaint) -> UploadedFile {
         let file = try begin(part)
-        var isStored = false
-        defer {
-            uploads.withLock { uploads in
-                uploads[part.upload]?.isBusy = false
-                if isStored { uploads[part.upload]?.length += Int64(part.bytes.count) }
-            }
-        }
-        try Complaint.wrap("cannot keep a part of \(part.name.text)") { () throws(SystemError) in
+        do throws(SystemError) {
             try part.bytes.withSpan { (bytes) throws(SystemError) in
                 try file.descriptor.descriptor.write(bytes, to: part.offset)
             }
+        } catch {
+            forget(part.upload, file)
+            throw Complaint(error, doing: "cannot keep a part of \(part.name.text)")
         }
-        isStored = true
+        state.withLock { state in
+            // A complete one is being delivered.
+            state.uploads[part.upload]?.isBusy = part.isLast
+            state.uploads[part.upload]?.length += Int64(part.bytes.count)
+        }
         return file
+    }
+
+    private func forget(_ upload: String, _ file: UploadedFile) {
+        state.withLock { _ = $0.uploads.removeValue(forKey: upload) }
+        file.remove()
     }
 
     /// Finds the upload of a part, or makes it with the first one. It is busy until the part is written.
     private func begin(_ part: Part) throws(Complaint) -> UploadedFile {
-        try uploads.withLock { (uploads) throws(Complaint) in
-            if let upload = uploads[part.upload] {
+        let (file, given) = try state.withLock { (state) throws(Complaint) in
+            state.parts += 1
+            if let upload = state.uploads[part.upload] {
                 guard !upload.isBusy, upload.length == part.offset, upload.file.name == part.name else {
                     throw Uploads.outOfOrder(part)
                 }
-                uploads[part.upload]?.isBusy = true
-                return upload.file
+                state.uploads[part.upload]?.isBusy = true
+                state.uploads[part.upload]?.last = state.parts
+                return (upload.file, UploadedFile?.none)
             }
             guard part.offset == 0 else { throw Uploads.outOfOrder(part) }
-            guard uploads.count < Uploads.most else {
-                throw Complaint(.badRequest, "too many files come at once; wait for some of them")
+            var given: UploadedFile?
+            if state.uploads.count >= Uploads.most {
+                let waiting = state.uploads.filter { !$0.value.isBusy }
+                guard let oldest = waiting.min(by: { $0.value.last < $1.value.last }) else {
+                    throw Complaint(.badRequest, "too many files come at once; wait for some of them")
+                }
+                given = state.uploads.removeValue(forKey: oldest.key)?.file
             }
             let file = try directory.makeFile(part.name)
-            uploads[part.upload] = Upload(file: file, isBusy: true)
-            return file
+            state.uploads[part.upload] = Upload(file: file, isBusy: true, last: state.parts)
+            return (file, given)
         }
+        given?.remove()
+        return file
     }
 
     private static func outOfOrder(_ part: Part) -> Complaint {
@@ -129,10 +152,7 @@ final class Uploads: Sendable {
 
     /// Has the device deliver a file that is complete, and removes it here.
     private func deliver(_ file: UploadedFile, _ part: Part) async throws(Complaint) -> HTTPResponse {
-        defer {
-            uploads.withLock { _ = $0.removeValue(forKey: part.upload) }
-            file.remove()
-        }
+        defer { forget(part.upload, file) }
         guard let body = try? JSONEncoder().encode(DeliverRequest(app: part.app, files: [file.path])) else {
             throw Complaint(.unexpected, "the request cannot be written as JSON")
         }
