@@ -85,6 +85,40 @@ case_the_command_of_a_page_says_what_is_wrong() {
     stop
 }
 
+case_the_link_of_a_page_is_opened_where_there_is_a_browser() {
+    start
+    local program served
+    program=$(command -v appcontainer)
+    mkdir bin
+    # shellcheck disable=SC2016
+    printf '#!/bin/sh\nprintf "%%s\\n" "$1" >"$OPENED"\nexit "${ENDS:-0}"\n' >bin/xdg-open
+    chmod +x bin/xdg-open
+    export OPENED=$WORK/opened DISPLAY=:99
+    PATH=$WORK/bin:$PATH "$program" ui "$DEVICE" >./link 2>./said &
+    served=$!
+    eventually grep -q token opened
+    same "$(cat opened)" "$(cat link)" 'what was opened'
+    kill "$served"
+    wait "$served"
+    same "$(cat said)" '' 'what was said'
+    # One that fails, and none at all: the link is there, and one line says so.
+    ENDS=1 PATH=$WORK/bin:$PATH "$program" ui "$DEVICE" >./link 2>./said &
+    served=$!
+    eventually grep -q 'no browser opened the link' said
+    grep -q token link
+    kill "$served"
+    wait "$served"
+    PATH=$WORK/none "$program" ui "$DEVICE" >./link 2>./said &
+    served=$!
+    eventually grep -q 'there is no browser here' said
+    grep -q token link
+    kill "$served"
+    wait "$served"
+    same "$(wc -l <said)" 1 'lines'
+    unset DISPLAY
+    stop
+}
+
 case_top_shows_a_device() {
     start
     echo text >"$DOCUMENTS/file"
