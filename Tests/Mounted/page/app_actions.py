@@ -44,6 +44,17 @@ def app_is_suspended_and_ended(device, app, home):
         run(line)
         check(status()["running"] == [], "ended by the line")
         page.wait(f"!{action('Suspend ' + app)}")
+        # As a phone ends it when memory is short.
+        run(f"appcontainer launch {device} {app} --no-exec")
+        page.click(action("Terminate " + app))
+        page.click(element("dialog input[type=checkbox]"))
+        check(page.command() == line + " --memory", page.command())
+        page.click(SUBMIT)
+        page.is_closed()
+        check(status()["running"] == [], "ended for its memory")
+        events = [json.loads(text) for text in run(f"appcontainer events {device}").splitlines()]
+        reasons = [event["reason"] for event in events if event["event"] == "terminated"]
+        check(reasons[-1:] == ["memory"], "the reason of its end", reasons)
 
 
 def files_are_delivered(device, app, home):

@@ -35,7 +35,7 @@ oncecase_the_controls_of_a_page_purge_by_age_and_by_free_space() {
 
 oncecase_the_controls_of_a_page_encrypt_a_backup_and_cancel_one() {
     start
-    in_browser device_actions finder_backup_has_its_password,backup_is_cancelled
+    in_browser device_actions purge_and_backup_are_of_one_app,finder_backup_has_its_password,backup_is_cancelled
 }
 
 oncecase_the_controls_of_a_page_handle_an_app() {
@@ -50,7 +50,7 @@ oncecase_the_controls_of_a_page_exclude_and_protect_files() {
 
 oncecase_a_page_shows_files_as_they_are_and_change() {
     start
-    in_browser looked files_are_sorted_filtered_and_followed,the_map_leads_to_files
+    in_browser looked files_are_sorted_filtered_and_followed,the_map_leads_to_files,the_legend_filters_the_files
 }
 
 rootoncecase_a_page_shows_changes_of_what_apps_share() {
@@ -65,6 +65,7 @@ rootoncecase_a_page_shows_changes_of_what_apps_share() {
 oncecase_a_page_tells_all_of_a_file_and_explains_refusals() {
     start_protected
     in_browser looked a_files_page_tells_all_of_it,events_are_explained_and_lead_to_their_files
+    in_browser looked new_events_are_told_to_a_reader_further_down
 }
 
 oncecase_an_extension_has_a_page_of_its_own() {

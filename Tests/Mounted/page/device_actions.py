@@ -237,6 +237,36 @@ def device_is_backed_up(device, app, home):
         check(not any(name.endswith("left out") for name in names), "left out of it", names)
 
 
+def purge_and_backup_are_of_one_app(device, app, home):
+    written(f"{home}/Documents/left out")
+    run(f"appcontainer exclude '{home}/Documents/left out'")
+    cache = written(f"{home}/Library/Caches/content", b"x" * 50000)
+    place = os.path.join(os.environ["WORK"], "of one app.tar")
+    with Handled(device) as page:
+        page.click(action("Purge…"))
+        page.pick(element("dialog select"), "critical")
+        page.pick(element("dialog .field-row .field:last-child select"), app)
+        page.wait(f"{DIALOG}.textContent.includes('1 entry would go') && !{SUBMIT}.disabled")
+        line = page.command()
+        check(line == f"appcontainer purge {device} --app {app} --level critical", line)
+        page.click(SUBMIT)
+        page.is_closed()
+        check(not os.path.exists(cache), "the cache of the app")
+
+        page.click(action("Back up…"))
+        page.write(element("dialog input[type=text]"), place)
+        page.pick(element("dialog .field-row .field:last-child select"), app)
+        page.click(element("dialog input[type=checkbox]"))
+        line = page.command()
+        check(line == f"appcontainer backup {device} '{place}' --app {app} --ignore-exclusions", line)
+        page.click(SUBMIT)
+        page.is_closed()
+        page.outcome("are in")
+        with tarfile.open(place) as archive:
+            names = archive.getnames()
+        check(any(name.endswith("left out") for name in names), "taken in all the same", names)
+
+
 def finder_backup_has_its_password(device, app, home):
     written(f"{home}/Documents/kept", b"content")
     folder = os.environ["WORK"]

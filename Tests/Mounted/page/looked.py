@@ -128,11 +128,49 @@ def the_map_leads_to_files(device, app, home):
         page.value("byID('map').focus()")
         page.key("Escape")
         page.wait("page.map.path === 'Documents'")
+        # The way back is a button for each directory above.
+        page.value("page.map.enter('Documents/inside')")
+        page.wait("page.map.path === 'Documents/inside' && !!document.querySelector('#map-trail [data-path=\"\"]')")
+        page.click(element('#map-trail [data-path="Documents"]'))
+        page.wait("page.map.path === 'Documents'")
         page.click(button("Guidelines"))
         page.wait("byID('guidelines').textContent.length > 20")
 
 
+def the_legend_filters_the_files(device, app, home):
+    written(f"{home}/Documents/of class d")
+    run(f"appcontainer protect none '{home}/Documents/of class d'")
+    written(f"{home}/Library/Caches/cached")
+    with Handled(device) as page:
+        entry = "[...document.querySelectorAll('#legend button')].find(one => one.textContent.includes(%s))"
+        page.click(entry % "'None'")
+        page.wait("byID('filter').value === 'class:d'")
+        eventually(lambda: "Documents/of class d" in page.rows() and "Library/Caches/cached" not in page.rows(), "by class")
+        page.click(entry % "'None'")
+        page.wait("byID('filter').value === ''")
+        page.click(entry % "'Purgeable'")
+        page.wait("byID('filter').value === 'is:purgeable'")
+        eventually(lambda: "Library/Caches/cached" in page.rows() and "Documents/of class d" not in page.rows(), "purgeable")
+
+
 # MARK: Events
+
+
+def new_events_are_told_to_a_reader_further_down(device, app, home):
+    with Handled(device) as page:
+        # Of refusals the record has some of many; of runs all.
+        for _ in range(12):
+            run(f"appcontainer launch {device} {app} --no-exec && appcontainer terminate {device} {app}")
+        number = len(run(f"appcontainer events {device}").splitlines())
+        page.wait(f"page.list.seen === {number} && byID('events').scrollHeight > byID('events').clientHeight + 100")
+        page.value("byID('events').scrollTop = byID('events').scrollHeight")
+        page.wait("byID('events').scrollTop > 100")
+        first = page.value("page.list.view.rowAt(Math.ceil(byID('events').scrollTop / rowHeight)).event.number")
+        outcome_of(os.rmdir, home + "/Documents")
+        page.wait("!byID('event-fresh').hidden && byID('event-fresh').textContent.includes('new event')")
+        page.wait(f"page.list.view.rowAt(Math.ceil(byID('events').scrollTop / rowHeight))?.event.number === {first}")
+        page.click("byID('event-fresh')")
+        page.wait("byID('events').scrollTop === 0 && byID('event-fresh').hidden")
 
 
 def events_are_explained_and_lead_to_their_files(device, app, home):

@@ -163,6 +163,7 @@ class EventList {
         const count = this.record.found.length;
         const more = count - this.seen;
         if (more > 0 && this.scroller.scrollTop > rowHeight / 2 && this.seen > 0) {
+            this.view.stretch(count);
             this.scroller.scrollTop += more * rowHeight;
             this.unread = (this.unread ?? 0) + more;
         }

@@ -63,11 +63,16 @@ class RowView {
         this.isBusy = false;
     }
 
-    show({ count, from, rows }) {
+    /** Takes the room of so many rows, so that a place among them can be scrolled to before they are drawn. */
+    stretch(count) {
         this.count = count;
+        this.body.style.height = Math.min(count * rowHeight, highestList) + "px";
+    }
+
+    show({ count, from, rows }) {
+        this.stretch(count);
         this.from = from;
         this.rows = rows;
-        this.body.style.height = Math.min(count * rowHeight, highestList) + "px";
         this.scroller.setAttribute("aria-rowcount", count + 1);
         const free = [];
         const drawn = new Map();
@@ -301,8 +306,7 @@ class Tree {
             found = await page.files.ask("reveal", { path });
         }
         if (!found || found.index < 0) return false;
-        this.view.count = found.count;
-        this.view.body.style.height = found.count * rowHeight + "px";
+        this.view.stretch(found.count);
         this.view.activate(found.index);
         await this.view.update();
         return true;
