@@ -30,11 +30,25 @@ def read_until(terminal, mark):
     return text
 
 
-def main(device):
+def begin(device):
     process, terminal = pty.fork()
     if process == 0:
         os.execvp("appcontainer", ["appcontainer", "top", device])
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+    return process, terminal
+
+
+def ends_well(process, terminal):
+    """It leaves its screen, and the terminal as it was."""
+    read_until(terminal, b"\x1b[?1049l")
+    _, status = os.waitpid(process, 0)
+    check(os.waitstatus_to_exitcode(status) == 0, "it ends with", status)
+    settings, fresh = (termios.tcgetattr(one) for one in (terminal, pty.openpty()[0]))
+    check(settings == fresh, "the terminal's settings", settings, fresh)
+
+
+def main(device):
+    process, terminal = begin(device)
     # Two screens: the first may have come before the size.
     text = read_until(terminal, b"\x1b[J")
     text = read_until(terminal, b"\x1b[J")
@@ -46,9 +60,15 @@ def main(device):
     check(max(map(len, lines)) <= COLUMNS, "columns", max(map(len, lines)))
     check("unlocked" in lines[0], lines[0])
     os.kill(process, signal.SIGINT)
-    read_until(terminal, b"\x1b[?1049l")
-    _, status = os.waitpid(process, 0)
-    check(os.waitstatus_to_exitcode(status) == 0, "it ends with", status)
+    ends_well(process, terminal)
+
+    process, terminal = begin(device)
+    read_until(terminal, b"\x1b[J")
+    # Another key is nothing, and is not shown.
+    os.write(terminal, b"~")
+    check(b"~" not in read_until(terminal, b"\x1b[J"), "a key is shown")
+    os.write(terminal, b"q")
+    ends_well(process, terminal)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import AppContainer
 import ArgumentParser
 import BackingStore
 import Daemon
+import Glibc
 import Platform
 import SandboxModel
 
@@ -13,7 +14,7 @@ struct Top: AsyncParsableCommand {
         abstract: "Show a device's state, its apps and its refusals in a terminal, again each second.",
         discussion: """
             Shows the state, the space, the kernel's requests a second by kind, the apps, and the last refused calls. \
-            It ends at ^C. With --once it watches for one second, prints that and ends; --json prints it as JSON, and \
+            It ends at q or ^C. With --once it watches for one second, prints that and ends; --json prints it as JSON, and \
             implies --once.
             """)
 
@@ -33,13 +34,13 @@ struct Top: AsyncParsableCommand {
             if answer.json { return try Output.json(snapshot) }
             return try Output.lines(TopScreen(snapshot: snapshot, columns: 80, rows: .max).lines)
         }
-        guard Terminal.isTerminal(1), Style.isCapable(ProcessSettings.variable("TERM")) else {
+        guard Terminal.isTerminal(STDOUT_FILENO), Style.isCapable(ProcessSettings.variable("TERM")) else {
             throw Complaint(.badRequest, "standard output is no terminal that can be drawn on; use --once")
         }
         try await Top.draw(path)
     }
 
-    /// Draws until a signal comes, and leaves the terminal as it was.
+    /// Draws until `q` is pressed or a signal comes, and leaves the terminal as it was.
     private static func draw(_ path: String) async throws {
         let drawing = Task {
             let watch = DeviceWatch(path)
@@ -53,6 +54,8 @@ struct Top: AsyncParsableCommand {
         }
         let signals = Interrupts { drawing.cancel() }
         defer { signals.end() }
+        let keys = TerminalKeys { key in if [UInt8(ascii: "q"), UInt8(ascii: "Q")].contains(key) { drawing.cancel() } }
+        defer { keys?.end() }
         try Terminal.writeOutput(Top.enter)
         defer { try? Terminal.writeOutput(Top.leave) }
         do {

@@ -55,6 +55,7 @@ struct TopScreen {
     }
 
     private var apps: [String] {
+        guard !snapshot.apps.isEmpty else { return [] }
         let width = max(columns - 30, 10)
         return [Style.heading(line(TopScreen.padded("APP", to: width) + "STATE"))]
             + snapshot.apps.map { app in
