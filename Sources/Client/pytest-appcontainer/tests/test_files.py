@@ -74,5 +74,5 @@ def test_refusals_have_words_and_requests_are_counted(app_container: AppContaine
         (app_container.home / "top").mkdir()
     assert device.activity().requests["mkdir"] == before + 1
     refused = [event.rule for event in device.events() if event.event == "refused"]
-    words = {rule.rule: rule for rule in device.rules()}
-    assert words[refused[-1]].words and words[refused[-1]].instead
+    (rule,) = (rule for rule in device.rules() if rule.rule == refused[-1])
+    assert rule.words and rule.instead
