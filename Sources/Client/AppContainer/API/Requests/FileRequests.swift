@@ -15,7 +15,12 @@ public struct FilesRequest: ControlRequest {
     /// The most entries of the reply. 1,000 when null.
     public var limit: Int?
 
-    /// - Parameter path: empty for the home itself.
+    /// - Parameters:
+    ///   - app: the app's identifier.
+    ///   - path: empty for the home itself.
+    ///   - recursive: whether what lies in its directories is listed as well.
+    ///   - after: ``FileListing/next`` of the part before; nil at the beginning.
+    ///   - limit: the most entries of the reply; nil for 1,000.
     public init(app: String, path: String = "", recursive: Bool = false, after: String? = nil, limit: Int? = nil) {
         self.app = app
         self.path = path

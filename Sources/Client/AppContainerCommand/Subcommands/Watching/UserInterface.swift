@@ -41,8 +41,8 @@ struct UserInterface: AsyncParsableCommand {
             path: path, identifier: try DeviceDirectory.open(at: path).uuid, isReadOnly: readOnly,
             users: UserInterface.users)
         let ended = Monitor(false)
+        // To the end of the process: timeout(1) sends one signal to the process, and another to its group.
         let signals = Interrupts { ended.access { $0 = true } }
-        defer { signals.end() }
         try await server.start(port: Int(port))
         let link = server.makeLink()
         try Output.line(link)
@@ -50,6 +50,7 @@ struct UserInterface: AsyncParsableCommand {
         UserInterface.printLinksOnEnter(server)
         await WorkQueue().run { _ = ended.wait { $0 ? true : nil } }
         await server.stop()
+        withExtendedLifetime(signals) {}
     }
 
     /// This user, and the one who has become root by sudo(8): the browser is that user's.
