@@ -360,7 +360,7 @@ import Testing
     @Test func `a damaged file ends the backup with its name`() throws {
         let device = try make()
         try write(device, "Documents/note", [UInt8](repeating: 1, count: 9000))
-        try shell("printf X | dd of='\(data(device))/Documents/note' bs=1 seek=5000 conv=notrunc status=none")
+        try shell(changingByte(of: "'\(data(device))/Documents/note'", at: 5000))
         let complaint = complaint { _ = try backUp(device) }
         #expect(complaint?.kind == .damaged)
         #expect(complaint?.message.contains("Documents/note") == true)

@@ -13,8 +13,6 @@ import Testing
 
 /// Overwrites a part of a file.
 private let put = "dd conv=notrunc status=none"
-/// Another one than byte 100 of `large`.
-private let anotherByte = "dd if=large bs=1 skip=100 count=1 status=none | LC_ALL=C tr '\\000-\\377' '\\001-\\377\\000'"
 
 /// Of the sample app, with its signature.
 private let bundleFiles = 7
@@ -92,7 +90,7 @@ private let bundleFiles = 7
     }
 
     @Test(arguments: [
-        ("\(anotherByte) | \(put) bs=1 seek=100 of=large", "large", "the header does not authenticate"),
+        (changingByte(of: "large", at: 100), "large", "the header does not authenticate"),
         (": > small", "small", "the header does not authenticate"),
         ("truncate -s 4096 large", "large", "the backing file is not as long as its header says"),
         ("truncate -s -1 large", "large", "the backing file is not as long as its header says"),

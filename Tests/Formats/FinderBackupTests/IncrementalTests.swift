@@ -74,7 +74,7 @@ import Testing
     func contentThatTheEarlierBackupHasChangedIsGivenAgain(encryption: FinderBackupSink.Encryption?) throws {
         let scratch = Scratch()
         _ = try write(Sample.items, to: scratch["base"], encryption: encryption)
-        try shell("for file in \(scratch["base"])/??/*; do printf X | dd of=$file bs=1 conv=notrunc status=none; done")
+        try shell("for file in \(scratch["base"])/??/*; do \(changingByte(of: "$file")); done")
         _ = try write(Sample.items, to: scratch["out"], encryption: encryption, since: scratch["base"])
         #expect(try read(scratch["out"], password: encryption?.password) == Sample.items)
     }

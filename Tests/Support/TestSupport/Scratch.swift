@@ -53,3 +53,15 @@ public func complaint(_ body: () throws -> Void) -> Complaint? {
         return complaint
     }
 }
+
+/// The command for ``shell(_:)`` that makes another byte of one in a file, such as a random one of ciphertext. A fixed
+/// byte written over it would be the same one time in 256.
+/// - Parameters:
+///   - file: its path, as one word of the shell.
+///   - offset: the byte's place.
+public func changingByte(of file: String, at offset: Int = 0) -> String {
+    """
+    dd if=\(file) bs=1 skip=\(offset) count=1 status=none | LC_ALL=C tr '\\000-\\377' '\\001-\\377\\000' \
+    | dd of=\(file) bs=1 seek=\(offset) conv=notrunc status=none
+    """
+}
