@@ -74,7 +74,10 @@ final class MountFixture: Sendable {
         Volume(view: .home(home), device: try openDevice(), context: context)
     }
 
-    func makeTable(transport: TransportChoice = .automatic) throws -> MountTable {
+    /// - Parameter ending: called while the end of a mount is being reported.
+    func makeTable(
+        transport: TransportChoice = .automatic, ending: @escaping @Sendable () -> Void = {}
+    ) throws -> MountTable {
         let anchor = try openDevice()
         let context = context
         let number = tables.withLock { $0.count }
@@ -84,6 +87,7 @@ final class MountFixture: Sendable {
             makeVolume: { Volume(view: $0, device: anchor, context: context) },
             events: MountEvents(
                 ended: { [weak self] mount in
+                    ending()
                     self?.endings.withLock { $0.append(Ending(table: number, serial: mount.serial, app: mount.app)) }
                     self?.hasEnded.signal()
                 },

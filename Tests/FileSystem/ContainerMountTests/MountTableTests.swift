@@ -123,6 +123,32 @@ import Testing
         }
     }
 
+    /// The caller of either relies on what the report does: it frees an app that its mount held running.
+    @Test(arguments: [true, false])
+    func anEndThatAnotherThreadReportsIsWaitedFor(unmounting: Bool) throws {
+        try MountFixture.run { fixture in
+            let (begun, returned) = (Semaphore(), Semaphore())
+            let isEarly = Mutex(false)
+            let table = try fixture.makeTable {
+                begun.signal()
+                if returned.wait(milliseconds: 300) { isEarly.withLock { $0 = true } }
+            }
+            _ = try table.mount(try fixture.home(notes), at: fixture.place, options: MountOptions())
+            // From outside: the thread that watches the list of mounts reports it.
+            try shell("umount '\(fixture.place)' || fusermount3 -u '\(fixture.place)'")
+            #expect(begun.wait(milliseconds: 10_000))
+            if unmounting {
+                let gone = complaint { () throws(Complaint) in try table.unmount(fixture.place, lazily: false) }
+                #expect(gone?.kind == .notMounted)
+            } else {
+                table.review()
+            }
+            returned.signal()
+            #expect(!isEarly.withLock { $0 }, "it returned while the end was being reported")
+            #expect(fixture.ended(count: 1) == [notes])
+        }
+    }
+
     @Test func aMountInUseIsUnmountedLazilyOnly() throws {
         try MountFixture.run { fixture in
             let table = try fixture.makeTable()

@@ -79,7 +79,7 @@ extension DeviceService {
         while true {
             let result = try onFamily(of: app, and: staged.extensions.map(\.identifier)) {
                 (family) throws(Complaint) -> Result? in
-                if attempts > 0, family.contains(where: running.isRunning) { return nil }
+                if attempts > 0, family.contains(where: isStillRunning) { return nil }
                 for app in family { try requireNotRunning(app) }
                 return try body(family)
             }
@@ -98,7 +98,7 @@ extension DeviceService {
 
     /// - Throws: ``Complaint`` of kind `appRunning`, with words for an installation.
     private func requireNotRunning(_ app: ContainerIdentifier) throws(Complaint) {
-        guard running.isRunning(app) else { return }
+        guard isStillRunning(app) else { return }
         throw Complaint(
             .appRunning,
             "\(app) is running; end it with: appcontainer terminate \(device.directory.path) \(app), or install with "

@@ -67,6 +67,9 @@ final class Mounts: Sendable {
 
     // MARK: Looking
 
+    /// Takes note of the mounts that somebody has unmounted from outside: nothing holds their apps running any more.
+    func review() { table.review() }
+
     /// The present mounts, without those that somebody has unmounted from outside.
     var all: [Mount] {
         table.review()

@@ -169,10 +169,17 @@ extension DeviceService {
         for app in family { endMountToRun(app) }
     }
 
+    /// Whether anything holds an app running. A mount that has ended from outside just now does not.
+    func isStillRunning(_ app: ContainerIdentifier) -> Bool {
+        guard running.isRunning(app) else { return false }
+        mounts.review()
+        return running.isRunning(app)
+    }
+
     /// - Parameter change: a word for the message, such as "uninstalled".
     /// - Throws: ``Complaint`` of kind `appRunning`.
     func requireNotRunning(_ app: ContainerIdentifier, before change: String) throws(Complaint) {
-        guard running.isRunning(app) else { return }
+        guard isStillRunning(app) else { return }
         throw Complaint(
             .appRunning,
             "\(app) is running; end it before it is \(change), with: appcontainer terminate "

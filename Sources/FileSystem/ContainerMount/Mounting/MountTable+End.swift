@@ -10,13 +10,15 @@ extension MountTable {
     /// The longest wait for the end of an unmounted session.
     private static let endPatience = Duration.seconds(2)
 
-    /// Unmounts the app at a mount point.
+    /// Unmounts the app at a mount point. Its end has been reported when this returns.
     /// - Parameter lazily: out of sight at once; files open in it still work.
     /// - Throws: ``Complaint`` of kind `notMounted`, `inUse` unless `lazily`, `fuseMissing` or `unexpected`.
     public func unmount(_ path: String, lazily: Bool) throws(Complaint) {
         try changing { () throws(Complaint) in
             let resolved = ActingUser.asSuperuser { try? HostPath.resolved(path) } ?? path
             guard let record = state.withLock({ $0.records.active(at: [path, resolved]) }) else {
+                // It may have ended from outside just now.
+                awaitReports()
                 throw Complaint(
                     .notMounted, "no app is mounted at \(path); see where some are with: findmnt -t fuse.appcontainer")
             }

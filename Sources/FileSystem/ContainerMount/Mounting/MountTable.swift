@@ -38,6 +38,9 @@ public final class MountTable: Sendable {
     let guardian: MountGuard?
     private let changes = Mutex(())
     let state = Mutex(State())
+    /// The ends that are being reported, by serial number. Another thread that has found such a mount gone waits for
+    /// the report: its caller relies on what `ended` does. A leaf; `ended` is called without it.
+    private let reports = Monitor<Set<UInt64>>([])
 
     /// - Parameters:
     ///   - device: the device directory's path, for the source `DEVICE:BUNDLE-ID` that findmnt(8) shows.
@@ -214,11 +217,25 @@ public final class MountTable: Sendable {
 
     // MARK: The end of a mount
 
-    /// Removes a mount's record, and reports its end; nothing if another thread has done so.
+    /// Removes a mount's record, and reports its end. If another thread does so, waits for its report.
     func finish(_ serial: UInt64) {
-        guard let record = removeRecord(serial), !record.isDetached else { return }
-        events.ended(record.mount)
+        report(serial) {
+            guard let record = removeRecord(serial), !record.isDetached else { return nil }
+            return record.mount
+        }
     }
+
+    /// Reports the end of a mount, if this thread is the one that takes it out of sight.
+    /// - Parameter take: takes it out of the table, or out of sight; nil if another thread has done so.
+    private func report(_ serial: UInt64, _ take: () -> ActiveMount?) {
+        // Before the record is gone: whoever misses it finds the report.
+        reports.wait { $0.insert(serial).inserted ? () : nil }
+        defer { reports.access { _ = $0.remove(serial) } }
+        if let mount = take() { events.ended(mount) }
+    }
+
+    /// Waits until the ends that are being reported have been.
+    func awaitReports() { reports.wait { $0.isEmpty ? () : nil } }
 
     /// Removes a mount's record, hides the home in the device's volume, and has the guard forget the connection.
     /// - Returns: nil if another thread has done so.
@@ -229,8 +246,14 @@ public final class MountTable: Sendable {
         return record
     }
 
-    /// Ends the records of mounts that are gone from the kernel's list.
+    /// Ends the records of mounts that are gone from the kernel's list. When it returns their ends have been reported,
+    /// whichever thread did so.
     public func review() {
+        reviewRecords()
+        awaitReports()
+    }
+
+    private func reviewRecords() {
         // The records first, because a mount is in the kernel's list before it is in the table.
         let records = state.withLock { $0.records.all }.filter { record in
             !record.isDetached && record.number?.isSurelyAt(record.mount.mountPoint) != true
@@ -249,6 +272,8 @@ public final class MountTable: Sendable {
     /// Handles a mount that is out of sight. A bind has ended with that; a session ends when nothing in it is in use.
     func detach(_ record: MountRecord) {
         guard record.session != nil else { return finish(record.mount.serial) }
-        if state.withLock({ $0.records.detach(record.mount.serial) }) { events.ended(record.mount) }
+        report(record.mount.serial) {
+            state.withLock { $0.records.detach(record.mount.serial) } ? record.mount : nil
+        }
     }
 }
