@@ -72,7 +72,7 @@ public enum HTTPPeer: Sendable, Equatable {
     /// A process of the user with this uid, connected to a Unix socket (SO_PEERCRED in unix(7)), or to a port of this
     /// machine (``Platform/LoopbackPeer``).
     case user(UInt32)
-    /// A process connected to a port, whose user the kernel does not tell.
+    /// A process connected to a port, from another address than 127.0.0.1, or whose user the kernel does not tell.
     case unknown
 }
 

@@ -50,7 +50,9 @@ public final class HTTPServer: Sendable {
             try same.listen()
             return address
         case .loopback(let port):
-            let listener = try await bootstrap.bind(host: "127.0.0.1", port: port).get()
+            // Connections of an earlier run wait for a minute after their end, and would keep the port.
+            let listener = try await bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .bind(host: "127.0.0.1", port: port).get()
             try await keep(listener)
             return .loopback(port: listener.localAddress?.port ?? port)
         }
@@ -117,12 +119,16 @@ public final class HTTPServer: Sendable {
 
     /// The user of the process at the other end.
     private static func peer(of channel: any Channel) -> EventLoopFuture<HTTPPeer?> {
-        guard let address = channel.localAddress, case .unixDomainSocket = address else {
-            return channel.eventLoop.makeSucceededFuture(peerOnPort(of: channel))
-        }
         guard let socket = channel as? any SocketOptionProvider else {
             // Not reached: the channels of NIOPosix have socket options.
-            return channel.eventLoop.makeSucceededFuture(nil)
+            return channel.eventLoop.makeSucceededFuture(.unknown)
+        }
+        guard let address = channel.localAddress, case .unixDomainSocket = address else {
+            let peer = peerOnPort(of: channel)
+            // Asked after that: the addresses of a connection that was reset may already be another one's.
+            return socket.unsafeGetSocketOption(level: .tcp, name: .connectionInformation)
+                .map { (state: UInt8) in connected.contains(state) ? peer : .unknown }
+                .flatMapErrorThrowing { _ in .unknown }
         }
         return socket.unsafeGetSocketOption(level: .socket, name: .peerCredentials)
             .map { (credentials: PeerCredentials) in HTTPPeer.user(credentials.user) }
@@ -130,9 +136,14 @@ public final class HTTPServer: Sendable {
 }
 
 extension HTTPServer {
-    /// The user of the process that is connected to a port.
+    /// TCP_ESTABLISHED, and TCP_CLOSE_WAIT of a client that has closed its half.
+    private static let connected: Set<UInt8> = [1, 8]
+
+    /// The user of the process that is connected to a port. Every address from 127.0.0.0 on is this machine's, and any
+    /// process may connect from one: only 127.0.0.1 is asked about.
     private static func peerOnPort(of channel: any Channel) -> HTTPPeer {
-        guard let port = channel.remoteAddress?.port, let server = channel.localAddress?.port,
+        guard let client = channel.remoteAddress, client.ipAddress == "127.0.0.1", let port = client.port,
+            let server = channel.localAddress?.port,
             let user = LoopbackPeer.user(atPort: UInt16(port), connectedTo: UInt16(server))
         else { return .unknown }
         return .user(user)
@@ -148,4 +159,6 @@ private struct PeerCredentials: Sendable {
 
 extension NIOBSDSocket.Option {
     fileprivate static let peerCredentials = NIOBSDSocket.Option(rawValue: SO_PEERCRED)
+    /// Its first byte is the state of the connection.
+    fileprivate static let connectionInformation = NIOBSDSocket.Option(rawValue: TCP_INFO)
 }
