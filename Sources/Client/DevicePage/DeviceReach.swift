@@ -8,20 +8,21 @@ import Synchronization
 ///
 /// Lock: of the client that was found last, a leaf, for moments only.
 public final class DeviceReach: Sendable {
-    private let find: @Sendable () async -> DeviceClient?
+    private let find: @Sendable () async throws(DeviceError) -> DeviceClient?
     private let off: String
     private let known = Mutex<DeviceClient?>(nil)
 
     /// - Parameters:
     ///   - off: the message while the device is off: one sentence with advice.
-    ///   - find: the process that serves the device now; nil when there is none.
-    public init(off: String, find: @escaping @Sendable () async -> DeviceClient?) {
+    ///   - find: the process that serves the device now; nil when there is none. It throws when the device itself is no
+    ///     longer where it was.
+    public init(off: String, find: @escaping @Sendable () async throws(DeviceError) -> DeviceClient?) {
         self.off = off
         self.find = find
     }
 
     /// Asks the device's process, and once more after it has been replaced.
-    /// - Throws: ``DeviceError`` of kind `daemonUnreachable` while the device is off.
+    /// - Throws: ``DeviceError`` of kind `daemonUnreachable` while the device is off, and those of the search.
     func ask<Answer: Sendable>(
         _ question: (DeviceClient) async throws(DeviceError) -> Answer
     ) async throws(DeviceError) -> Answer {
@@ -33,7 +34,7 @@ public final class DeviceReach: Sendable {
                 known.withLock { $0 = nil }
             }
         }
-        guard let client = await find() else { throw DeviceError(.daemonUnreachable, off) }
+        guard let client = try await find() else { throw DeviceError(.daemonUnreachable, off) }
         known.withLock { $0 = client }
         return try await question(client)
     }

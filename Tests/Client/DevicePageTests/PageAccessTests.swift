@@ -41,28 +41,37 @@ struct PageAccessTests {
 
     @Test func `a request with the cookie is admitted, also among others`() throws {
         let cookie = try cookie()
-        #expect(access.admits([cookie]))
-        #expect(access.admits(["other=1; \(cookie); more=2"]))
-        #expect(access.admits(["other=1", cookie]))
+        #expect(access.admits(cookies: [cookie]))
+        #expect(access.admits(cookies: ["other=1; \(cookie); more=2"]))
+        #expect(access.admits(cookies: ["other=1", cookie]))
     }
 
     @Test func `any other cookie is not`() throws {
         let cookie = try cookie()
         let value = cookie.split(separator: "=")[1]
         for wrong in ["", "appcontainer-8123=", "appcontainer-8124=\(value)", "\(cookie)0", String(cookie.dropLast())] {
-            #expect(!access.admits([wrong]), "\(wrong)")
+            #expect(!access.admits(cookies: [wrong]), "\(wrong)")
         }
-        #expect(!access.admits([]))
+        #expect(!access.admits(cookies: []))
     }
 
     @Test func `another server's cookie is none here`() throws {
         let other = PageAccess(address)
-        #expect(!other.admits([try cookie()]))
+        #expect(!other.admits(cookies: [try cookie()]))
     }
 
-    @Test func `links that nobody opens are not kept for ever`() {
-        let first = access.makeToken()
-        for _ in 0..<100 { _ = access.makeToken() }
-        #expect(access.exchange(first) == nil)
+    @Test func `the secret is another one than the cookie, and is there once`() throws {
+        let value = String(try cookie().split(separator: "=")[1])
+        #expect(access.secret.count == 64 && access.secret != value)
+        #expect(access.admits(secrets: [access.secret]))
+        let wrong = [[], [""], [value], [access.secret + "0"], [access.secret.uppercased() + " "]]
+        for wrong in wrong + [[access.secret, access.secret], [PageAccess(address).secret]] {
+            #expect(!access.admits(secrets: wrong), "\(wrong)")
+        }
+    }
+
+    @Test func `of links that nobody opens the oldest are dropped, one for each that is too many`() {
+        let links = (0..<PageAccess.mostUnused + 2).map { _ in access.makeToken() }
+        #expect(links.map { access.exchange($0) != nil } == links.indices.map { $0 >= 2 })
     }
 }

@@ -38,6 +38,18 @@ struct PageGateTests {
         #expect(refuses("GET", [("host", host)]))
     }
 
+    @Test(arguments: ["127.0.0.1", "localhost", "127.0.0.1:80"])
+    func `at the port of HTTP browsers leave the port out`(host: String) {
+        let address = PageAddress()
+        address.set(port: 80)
+        for origin in ["http://\(host)", "http://evil.example", "http://127.0.0.1:8080"] {
+            let request = HTTPRequest(
+                method: "POST", path: "/v1/lock", headers: [(name: "host", value: host), (name: "origin", value: origin)],
+                client: ClientDisconnect())
+            #expect((PageGate(address: address).refusal(of: request) == nil) == (origin == "http://\(host)"))
+        }
+    }
+
     @Test func `no name, and two names, are refused`() {
         #expect(refuses("GET", []))
         #expect(refuses("GET", [("host", "127.0.0.1:8123"), ("host", "127.0.0.1:8123")]))

@@ -1,6 +1,7 @@
 // The part of the control API that a page may use, and the part that only looks.
 
 import AppContainer
+import Foundation
 import Testing
 
 @testable import DevicePage
@@ -8,7 +9,17 @@ import Testing
 @Suite("The operations of a page")
 struct PageOperationsTests {
     private func onlyLooks(_ path: String, _ body: String = "{}") throws -> Bool {
-        try #require(PageOperation.all[path], "\(path)").onlyLooks(Array(body.utf8))
+        try #require(PageOperation.all[path], "\(path)").looking(Array(body.utf8)) != nil
+    }
+
+    @Test func `a request that only looks is passed on as it was read`() throws {
+        for body in [#"{"dryRun": true, "dryRun": false}"#, #"{"dryRun": false, "dryRun": true}"#] {
+            guard let passed = try #require(PageOperation.all["purge"]).looking(Array(body.utf8)) else { continue }
+            let text = String(decoding: passed, as: UTF8.self)
+            #expect(text.components(separatedBy: "dryRun").count == 2 && text.contains(#""dryRun":true"#), "\(text)")
+        }
+        let unknown = try #require(PageOperation.all["clock"]).looking(Array(#"{"real": false, "other": 1}"#.utf8))
+        #expect(unknown.map { String(decoding: $0, as: UTF8.self) } == #"{"real":false}"#)
     }
 
     @Test(arguments: [

@@ -4,6 +4,8 @@
     attacks.py NAME DEVICE APP HOME"""
 
 import json
+import os
+import signal
 import socket
 import subprocess
 import sys
@@ -51,6 +53,25 @@ def nothing_without_cookie(device, app, home):
         check(served.state(device)["state"] == "unlocked", "nothing was locked")
 
 
+def nothing_with_the_cookie_alone(device, app, home):
+    """Another server of this machine is sent the cookie: cookies know no ports."""
+    with Served(device) as page:
+        check(page.secret not in page.cookie and len(page.secret) == 64, "the secret", page.secret, page.cookie)
+        value = page.cookie.split("=")[1]
+        for secret in (None, "", value, page.secret[:-1], page.secret + "0", [page.secret] * 2, "0" * 64):
+            for path in ("/v1/status", "/v1/events/follow", "/v1/changes/follow", f"/report?app={app}", "/nothing"):
+                check(page.ask("GET", path, X_Page_Secret=secret).status == 401, path, "with the secret", secret)
+            answer = page.ask("POST", "/v1/lock", {"now": True}, X_Page_Secret=secret)
+            check(answer.status == 401, "lock with the secret", secret, answer.status)
+            answer = page.ask("POST", f"/deliver?app={app}&name=a&upload=u&offset=0&last", b"x", X_Page_Secret=secret)
+            check(answer.status == 401, "deliver with the secret", secret, answer.status)
+        shell = page.ask("GET", "/", X_Page_Secret=None)
+        check(shell.status == 200 and b"<script src" in shell.content, "a reload", shell.status)
+        for fact in (page.secret, device, json.loads(page.ask("GET", "/v1/status").content)["identifier"]):
+            check(fact.encode() not in shell.content, "it tells", fact)
+        check(served.state(device)["state"] == "unlocked", "nothing was locked")
+
+
 def no_other_name_or_site(device, app, home):
     with Served(device) as page:
         hosts = ["evil.example", f"evil.example:{page.port}", "127.0.0.1", f"127.0.0.1:{page.port}.evil.example",
@@ -69,6 +90,40 @@ def no_other_name_or_site(device, app, home):
             for method, path in (("GET", "/v1/status"), ("POST", "/v1/lock"), ("GET", "/")):
                 check(page.ask(method, path, Sec_Fetch_Site=site).status == 403, site, method, path)
         check(served.state(device)["state"] == "unlocked", "nothing was locked")
+
+
+def only_connections_of_127_0_0_1(device, app, home):
+    """Another user's process may connect from any address of 127.0.0.0/8, whose ports are others."""
+    with Served(device) as page:
+        # The same port at 127.0.0.1 is this user's, with a connection to the server.
+        own = socket.create_connection(("127.0.0.1", page.port), source_address=("127.0.0.1", 0))
+        port = own.getsockname()[1]
+        other = socket.create_connection(("127.0.0.1", page.port), source_address=("127.0.0.2", port))
+        for connection, wanted in ((other, b"HTTP/1.1 403"), (own, b"HTTP/1.1 200")):
+            connection.sendall(f"GET /page.js HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\n"
+                               f"Cookie: {page.cookie}\r\n\r\n".encode())
+            check(connection.recv(12) == wanted, connection.getsockname(), wanted)
+            connection.close()
+
+
+def a_client_may_close_its_half(device, app, home):
+    with Served(device) as page:
+        request = f"GET /page.js HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\nCookie: {page.cookie}\r\n\r\n".encode()
+        os.kill(page.process.pid, signal.SIGSTOP)
+        client = socket.create_connection(("127.0.0.1", page.port))
+        client.sendall(request)
+        client.shutdown(socket.SHUT_WR)
+        os.kill(page.process.pid, signal.SIGCONT)
+        check(client.recv(12) == b"HTTP/1.1 200", "it is answered")
+        client.close()
+
+
+def begins_again_on_its_port(device, app, home):
+    with Served(device) as page:
+        # The server closes first, and its half of the connection stays for a minute.
+        check(page.ask("GET", "/page.js").status == 200, "an answer")
+    with Served(device, "--port", str(page.port)) as again:
+        check(again.port == page.port and again.ask("GET", "/page.js").status == 200, "the same port")
 
 
 def answers_guard_the_page(device, app, home):
@@ -116,6 +171,8 @@ def read_only_changes_nothing(device, app, home):
             page.ask("POST", "/v1/purge", text)
         status, _ = page.deliver(app, "a.txt", b"text")
         check(status == 403, "deliver", status)
+        for method in ("GET", "HEAD"):
+            check(page.ask(method, f"/report?app={app}").status == 403, "a report")
         for path, body in (("status", None), ("files", {"app": app}), ("inspect", {"app": app, "path": "Documents"}),
                            ("purge", {"dryRun": True}), ("clock", {}), ("conditions", {}), ("capacity", {})):
             check(page.api(path, body)[0] == 200, path)
@@ -162,6 +219,19 @@ def deliveries_are_files_of_their_own(device, app, home):
         # One that is never finished goes with the server.
         check(page.ask("POST", query.replace("two", "three") + "0", b"text").status == 200, "a first part")
     check(served.temporary_directories() == before, "what is left", served.temporary_directories() - before)
+    # A killed server removes nothing. The next one does.
+    with Served(device) as page:
+        check(page.ask("POST", query.replace("two", "four") + "0", b"text").status == 200, "a first part")
+        check(len(served.temporary_directories() - before) == 1, "it is kept")
+        other = Served(device)
+        with other:
+            check(len(served.temporary_directories() - before) == 1, "another server leaves it alone")
+        page.process.kill()
+        page.process.wait()
+        page.process.returncode = 0
+    check(len(served.temporary_directories() - before) == 1, "it is left")
+    with Served(device):
+        check(served.temporary_directories() == before, "what is left", served.temporary_directories() - before)
 
 
 def streams_end_with_the_device(device, app, home):
@@ -186,6 +256,46 @@ def streams_end_with_the_device(device, app, home):
         check(page.ask("GET", "/").status == 200, "the page itself is there")
         subprocess.run(["appcontainer", "boot", device], check=True, capture_output=True)
         eventually(lambda: page.api("status")[0] == 200, "the device is found again")
+
+
+def tells_that_its_device_is_another(device, app, home):
+    with Served(device) as page:
+        identifier = page.api("status")[1]["identifier"]
+        subprocess.run(["appcontainer", "unmount", home], check=True)
+        subprocess.run(["appcontainer", "shutdown", device], check=True, capture_output=True)
+        os.rename(device, device + ".old")
+        status, answer = page.api("status")
+        check(status == 409 and answer["complaint"]["kind"] == "deviceMissing", "it is gone", status, answer)
+        subprocess.run(["appcontainer", "create", device], check=True, capture_output=True)
+        for _ in range(2):
+            for path, body in (("status", None), ("lock", {"now": True}), ("apps", None)):
+                status, answer = page.api(path, body)
+                check(status == 409 and answer["complaint"]["kind"] == "otherDevice", path, status, answer)
+                check("another device" in answer["complaint"]["message"], answer)
+            subprocess.run(["appcontainer", "boot", device], check=True, capture_output=True)
+        subprocess.run(["appcontainer", "shutdown", device], check=True, capture_output=True)
+        os.rename(device, device + ".other")
+        os.rename(device + ".old", device)
+        subprocess.run(["appcontainer", "boot", device], check=True, capture_output=True)
+        check(page.api("status")[1]["identifier"] == identifier, "it is back")
+
+
+def reports_are_asked_for_as_http_says(device, app, home):
+    with Served(device) as page:
+        whole, head = (page.ask(method, f"/report?app={app}") for method in ("GET", "HEAD"))
+        check(whole.status == head.status == 200, "statuses", whole.status, head.status)
+        check(whole.content.startswith(b"<!DOCTYPE html>") and head.content == b"", "contents")
+        for name in ("Content-Type", "Content-Disposition"):
+            check(whole.headers[name] == head.headers[name], name, whole.headers[name], head.headers[name])
+        check(f'filename="{app}.html"' in head.headers["Content-Disposition"], head.headers["Content-Disposition"])
+        for query, wanted in (("?app=com.example.missing", 404), ("?app=a%20b", 400), ("?app=", 400), ("?app=../x", 400),
+                              ("", 400), ("?app=%FF", 400), ("?app=" + "x" * 5000, 400)):
+            answer = page.ask("GET", "/report" + query)
+            check(answer.status == wanted, query[:40], answer.status, answer.content)
+            message = json.loads(answer.content)["complaint"]["message"]
+            check(0 < len(message) < 6000 and "\n" not in message, message)
+            check(page.ask("HEAD", "/report" + query).status == wanted, "HEAD", query[:40])
+        check(page.ask("POST", f"/report?app={app}", b"").status in (404, 405), "POST")
 
 
 def ends_with_its_command(device, app, home):

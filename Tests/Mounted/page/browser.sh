@@ -8,6 +8,11 @@ in_browser() {
         /usr/bin/python3 "$HERE/$1.py" "$2" "$DEVICE" "$APP" "$MOUNT"
 }
 
+oncecase_a_page_is_let_in_by_its_link_and_after_a_reload() {
+    start
+    in_browser admitted a_reload_is_let_in,a_tab_without_a_link_says_so
+}
+
 oncecase_the_controls_of_a_page_lock_and_unlock_a_device() {
     start_protected
     in_browser device_actions device_locks

@@ -15,10 +15,24 @@ case_without_its_cookie_a_page_gives_nothing() {
     stop
 }
 
+case_the_cookie_of_a_page_alone_gives_nothing() {
+    start
+    attack nothing_with_the_cookie_alone
+    stop
+}
+
 case_requests_of_other_sites_and_under_other_names_are_refused() {
     start
     attack no_other_name_or_site
     attack answers_guard_the_page
+    stop
+}
+
+case_only_connections_from_127_0_0_1_reach_a_page() {
+    start
+    attack only_connections_of_127_0_0_1
+    attack a_client_may_close_its_half
+    attack begins_again_on_its_port
     stop
 }
 
@@ -64,6 +78,18 @@ rootcase_no_other_user_gets_into_a_page() {
     stop
 }
 
+case_a_page_tells_that_another_device_has_its_place() {
+    start
+    attack tells_that_its_device_is_another
+    appcontainer shutdown "$DEVICE"
+}
+
+case_the_report_of_a_page_is_asked_for_as_http_says() {
+    start
+    attack reports_are_asked_for_as_http_says
+    stop
+}
+
 case_the_command_of_a_page_says_what_is_wrong() {
     start
     local port link
@@ -85,7 +111,27 @@ case_the_command_of_a_page_says_what_is_wrong() {
     stop
 }
 
-case_the_link_of_a_page_is_opened_where_there_is_a_browser() {
+rootcase_no_browser_is_opened_as_root() {
+    start
+    local program served
+    program=$(command -v appcontainer)
+    mkdir bin
+    # shellcheck disable=SC2016
+    printf '#!/bin/sh\nprintf "%%s\n" "$1" >"$OPENED"\n' >bin/xdg-open
+    chmod +x bin/xdg-open
+    export OPENED=$WORK/opened
+    DISPLAY=:99 SUDO_UID=1000 PATH=$WORK/bin:$PATH "$program" ui "$DEVICE" >./link 2>./said &
+    served=$!
+    eventually grep -q 'no browser is opened as root' said
+    grep -q token link
+    kill "$served"
+    wait "$served"
+    same "$(wc -l <said)" 1 'lines'
+    [ ! -e opened ] || fail 'a browser was opened'
+    stop
+}
+
+usercase_the_link_of_a_page_is_opened_where_there_is_a_browser() {
     start
     local program served
     program=$(command -v appcontainer)

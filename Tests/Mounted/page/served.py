@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import subprocess
 import urllib.parse
 
@@ -25,7 +26,7 @@ class Served:
         check(self.link.startswith("http://127.0.0.1:"), "the first line", self.link, self.process.poll())
         self.port = urllib.parse.urlsplit(self.link).port
         self.origin = f"http://127.0.0.1:{self.port}"
-        self.cookie = None
+        self.cookie = self.secret = None
         if self.admitted:
             self.admit()
         return self
@@ -39,6 +40,7 @@ class Served:
         answer = self.ask("GET", self.link[len(self.origin):], cookie=None)
         check(answer.status == 200, "the link is answered with", answer.status)
         self.cookie = answer.headers["Set-Cookie"].split(";")[0]
+        self.secret = json.loads(re.search(rb'id="data">(.*?)</script>', answer.content)[1])["secret"]
 
     def ask(self, method, path, body=None, cookie=..., accept="application/json", **headers):
         """One request, with what a browser sends for its own page unless the test says otherwise."""
@@ -48,6 +50,8 @@ class Served:
         own = {"Accept": accept}
         if cookie:
             own["Cookie"] = cookie
+        if self.secret:
+            own["X-Page-Secret"] = self.secret
         if method == "POST":
             own["Origin"] = self.origin
         data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()

@@ -11,8 +11,14 @@ final class PageAddress: Sendable {
 
     func set(port: Int) { number.store(port, ordering: .releasing) }
 
-    /// The names that a browser may have in `Host`.
-    var hosts: [String] { ["127.0.0.1:\(port)", "localhost:\(port)"] }
+    /// The names that a browser may have in `Host`. It leaves the port of HTTP out.
+    var hosts: [String] {
+        let names = ["127.0.0.1", "localhost"]
+        let whole = names.map { "\($0):\(port)" }
+        return port == PageAddress.portOfHTTP ? whole + names : whole
+    }
+
+    private static let portOfHTTP = 80
 
     /// Other servers of this machine get the same cookies, whatever their port: so the name of a cookie has it.
     var cookieName: String { "appcontainer-\(port)" }

@@ -21,23 +21,28 @@ struct PageForwarding: Sendable {
             return PageReply.failure(
                 Complaint(.badRequest, "\(request.path) wants the method \(method)"), status: 405)
         }
-        guard !isReadOnly || operation.onlyLooks(request.body) else { return PageForwarding.readOnly }
+        var body = request.body
+        if isReadOnly {
+            guard let looking = operation.looking(body) else { return PageForwarding.readOnly }
+            body = looking
+        }
         do throws(DeviceError) {
             let lines = request.accept.contains(ControlMedia.lines)
             let answer = try await device.ask { (client) throws(DeviceError) in
                 try await client.forward(
                     path, isQuery: operation.isQuery, accept: lines ? ControlMedia.lines : ControlMedia.json,
-                    body: request.body)
+                    body: body)
             }
             let type = lines && answer.status == 200 ? ControlMedia.lines : ControlMedia.json
-            let body: HTTPResponse.Body =
+            let reply: HTTPResponse.Body =
                 type == ControlMedia.lines
                 ? .stream(ForwardedLines(answer: answer))
                 : .whole(try await answer.body(atMost: PageForwarding.largestReply))
             return HTTPResponse(
-                status: answer.status, headers: [("Content-Type", type)] + PageReply.headers, body: body)
+                status: answer.status, headers: [("Content-Type", type)] + PageReply.headers, body: reply)
         } catch {
-            return PageReply.failure(Complaint(error), status: 503)
+            let complaint = Complaint(error)
+            return PageReply.failure(complaint, status: PageReply.status(of: complaint.kind))
         }
     }
 

@@ -9,8 +9,9 @@ struct PageOperation: Sendable {
     /// The path below ``ControlPath/root``.
     let path: String
     let isQuery: Bool
-    /// Whether a request with this body only looks. A body that cannot be read does not.
-    let onlyLooks: @Sendable ([UInt8]) -> Bool
+    /// The body of a request that only looks; nil for one that may change something, or cannot be read. It is written
+    /// anew from what was looked at here: a key that is there twice, for instance, is not another one's to choose from.
+    let looking: @Sendable ([UInt8]) -> [UInt8]?
 
     /// By path. A request for any other path is not passed on.
     static let all: [String: PageOperation] = Dictionary(uniqueKeysWithValues: looking + changing)
@@ -39,15 +40,17 @@ struct PageOperation: Sendable {
     ]
 
     private static func query(_ path: String) -> (String, PageOperation) {
-        (path, PageOperation(path: path, isQuery: true, onlyLooks: { _ in true }))
+        (path, PageOperation(path: path, isQuery: true, looking: { _ in [] }))
     }
 
     private static func call<Request: ControlRequest>(
         _ type: Request.Type, onlyLooks: @escaping @Sendable (Request) -> Bool
     ) -> (String, PageOperation) {
         let operation = PageOperation(path: Request.path, isQuery: Request.isQuery) { body in
-            guard let request = try? JSONDecoder().decode(Request.self, from: Data(body)) else { return false }
-            return onlyLooks(request)
+            guard let request = try? JSONDecoder().decode(Request.self, from: Data(body)), onlyLooks(request) else {
+                return nil
+            }
+            return (try? JSONEncoder().encode(request)).map { Array($0) }
         }
         return (Request.path, operation)
     }

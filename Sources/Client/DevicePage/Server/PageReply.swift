@@ -21,6 +21,19 @@ enum PageReply {
         return whole(bytes + [UInt8(ascii: "\n")], type: ControlMedia.json, status: status)
     }
 
+    /// The status of an error that the page's server itself has come upon.
+    static func status(of kind: Complaint.Kind) -> Int {
+        switch kind {
+        case .badRequest, .invalidIdentifier: 400
+        case .notAllowed: 403
+        case .unknownApp, .notFound: 404
+        case .deviceMissing, .notADevice, .otherDevice: 409
+        case .daemonUnreachable, .daemonEnded, .shuttingDown, .inUse: 503
+        case .noSpace: 507
+        default: 500
+        }
+    }
+
     /// A page with one sentence, for a person who cannot be shown more.
     static func sentence(_ text: String, status: Int) -> HTTPResponse {
         let page = """

@@ -17,9 +17,10 @@ public final class PageServer: Sendable {
         let readOnly: Bool
         let version: String
         let home: String?
+        let secret: String
 
         private enum CodingKeys: CodingKey {
-            case mode, device, identifier, readOnly, version, home
+            case mode, device, identifier, readOnly, version, home, secret
         }
     }
 
@@ -38,15 +39,15 @@ public final class PageServer: Sendable {
     public init(
         _ device: DeviceReach, path: String, identifier: String, isReadOnly: Bool, users: Set<UInt32>
     ) throws(Complaint) {
+        access = PageAccess(address)
         let start = Start(
             device: path, identifier: identifier, readOnly: isReadOnly, version: AppContainer.version,
-            home: FileManager.default.homeDirectoryForCurrentUser.path)
-        access = PageAccess(address)
+            home: FileManager.default.homeDirectoryForCurrentUser.path, secret: access.secret)
         uploads = Uploads(device: device, isReadOnly: isReadOnly)
         let responder = PageResponder(
             access: access, gate: PageGate(address: address), files: try PageFiles(with: try PageData.json(start)),
             forwarding: PageForwarding(device: device, isReadOnly: isReadOnly), uploads: uploads,
-            reports: PageReports(device: device), users: users)
+            reports: PageReports(device: device, isReadOnly: isReadOnly), users: users)
         server = HTTPServer(
             responder: responder, limits: ConnectionLimits(body: Uploads.largestPart), warn: { _ in })
     }
@@ -56,6 +57,7 @@ public final class PageServer: Sendable {
     /// - Throws: ``Complaint`` of kind `inUse` for a port that another process has, `notAllowed` for one that this user
     ///   may not have.
     public func start(port: Int) async throws(Complaint) {
+        uploads.removeAbandoned()
         do {
             guard case .loopback(let port) = try await server.start(at: .loopback(port: port)) else { return }
             address.set(port: port)

@@ -6,11 +6,26 @@ import Platform
 import SandboxModel
 import Synchronization
 
-/// A directory of this user alone, made with the first file.
+/// A directory of this user alone, made with the first file. It is locked for as long as this process lives: one that a
+/// killed process has left has no lock, and the next server removes it.
 ///
-/// Lock: of the path, a leaf, held while the directory is made.
+/// Lock: of the directory, a leaf, held while it is made.
 final class UploadDirectory: Sendable {
-    private let made = Mutex<String?>(nil)
+    private struct Made {
+        let path: String
+        let lock: SharedDescriptor
+    }
+
+    private let base: String
+    private let made = Mutex<Made?>(nil)
+    private static let prefix = "appcontainer-page-"
+    /// Another server may take one for abandoned between its making and its lock. Only bad luck has it do so twice.
+    private static let attempts = 5
+
+    /// - Parameter base: the directory for temporary files, as others may use too.
+    init(in base: String = FileManager.default.temporaryDirectory.path) {
+        self.base = HostPath.withoutTrailingSlashes(base)
+    }
 
     /// Makes a file in a directory of its own, because the device delivers a file under the name that it has.
     func makeFile(_ name: FileName) throws(Complaint) -> UploadedFile {
@@ -26,21 +41,49 @@ final class UploadDirectory: Sendable {
         }
     }
 
-    private func path() throws(SystemError) -> String {
-        try made.withLock { (made) throws(SystemError) in
-            if let made { return made }
-            let base = HostPath.withoutTrailingSlashes(FileManager.default.temporaryDirectory.path)
-            let path = "\(base)/appcontainer-page-\(Entropy.uuid())"
-            // It fails for one that is there, whoever made it.
-            try HostPath.makeDirectory(path, mode: 0o700)
-            made = path
-            return path
+    /// Removes the directory, which is empty by then.
+    func remove() {
+        if let made = made.withLock({ $0.take() }) { try? HostPath.removeDirectory(made.path) }
+    }
+
+    /// Removes what killed servers of this user have left. Follows no link: others may write beside it.
+    func removeAbandoned() {
+        guard let root = try? Descriptor.open(path: base, flags: O_RDONLY | O_DIRECTORY) else { return }
+        var names: [FileName] = []
+        if let entries = try? root.entries() {
+            while let entry = try? entries.next() {
+                if entry.name.text.hasPrefix(UploadDirectory.prefix) { names.append(entry.name) }
+            }
+        }
+        for name in names {
+            guard let directory = try? root.open(name, flags: O_RDONLY | O_DIRECTORY | O_NONBLOCK),
+                (try? directory.status())?.owner == geteuid(), (try? directory.tryLock()) == true
+            else { continue }
+            _ = try? root.removeTree(name)
         }
     }
 
-    /// Removes the directory, which is empty by then.
-    func remove() {
-        if let path = made.withLock({ $0.take() }) { try? HostPath.removeDirectory(path) }
+    private func path() throws(SystemError) -> String {
+        try made.withLock { (made) throws(SystemError) in
+            if let made { return made.path }
+            let new = try make()
+            made = new
+            return new.path
+        }
+    }
+
+    private func make() throws(SystemError) -> Made {
+        for _ in 0..<UploadDirectory.attempts {
+            let path = "\(base)/\(UploadDirectory.prefix)\(Entropy.uuid())"
+            // It fails for one that is there, whoever made it.
+            try HostPath.makeDirectory(path, mode: 0o700)
+            guard let lock = try? Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
+                try lock.tryLock(),
+                (try? HostPath.status(path, following: false))?.identity == (try lock.status()).identity
+            else { continue }
+            return Made(path: path, lock: SharedDescriptor(lock))
+        }
+        throw .busy
     }
 }
 

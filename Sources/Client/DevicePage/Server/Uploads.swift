@@ -32,7 +32,7 @@ final class Uploads: Sendable {
 
     private let device: DeviceReach
     private let isReadOnly: Bool
-    private let directory = UploadDirectory()
+    private let directory: UploadDirectory
     private let state = Mutex(State())
 
     /// Bytes of a part.
@@ -41,8 +41,9 @@ final class Uploads: Sendable {
     /// waits longest for its next part gives way.
     static let most = 16
 
-    init(device: DeviceReach, isReadOnly: Bool) {
+    init(device: DeviceReach, isReadOnly: Bool, directory: UploadDirectory = UploadDirectory()) {
         self.device = device
+        self.directory = directory
         self.isReadOnly = isReadOnly
     }
 
@@ -59,6 +60,9 @@ final class Uploads: Sendable {
             return PageReply.failure(error, status: error.kind == .noSpace ? 507 : 400)
         }
     }
+
+    /// Removes the files that killed servers of this user have left.
+    func removeAbandoned() { directory.removeAbandoned() }
 
     /// Removes everything.
     func end() {
@@ -164,7 +168,8 @@ final class Uploads: Sendable {
             return PageReply.whole(
                 try await answer.body(atMost: 1 << 20), type: ControlMedia.json, status: answer.status)
         } catch {
-            return PageReply.failure(Complaint(error), status: 503)
+            let complaint = Complaint(error)
+            return PageReply.failure(complaint, status: PageReply.status(of: complaint.kind))
         }
     }
 }

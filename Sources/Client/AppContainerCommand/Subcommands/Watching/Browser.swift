@@ -10,6 +10,10 @@ enum Browser {
         guard ["DISPLAY", "WAYLAND_DISPLAY"].contains(where: { !(ProcessSettings.variable($0) ?? "").isEmpty }) else {
             return
         }
+        // It would run as root, on the screen of whoever has become root.
+        guard ActingUser.starter != 0 else {
+            return StandardError.warn("no browser is opened as root; open the link yourself")
+        }
         guard let program = program() else {
             return StandardError.warn("there is no browser here that can be opened; open the link yourself")
         }

@@ -34,11 +34,9 @@ struct UserInterface: AsyncParsableCommand {
     func run() async throws {
         let path = try device.path()
         try ForeignDaemon.requireNone(of: path)
+        let identifier = try DeviceDirectory.open(at: path).uuid
         let server = try PageServer(
-            DeviceReach(off: "the device is off; turn it on with: appcontainer boot \(path)") {
-                await DaemonLauncher.running(path)
-            },
-            path: path, identifier: try DeviceDirectory.open(at: path).uuid, isReadOnly: readOnly,
+            UserInterface.reach(path, identifier), path: path, identifier: identifier, isReadOnly: readOnly,
             users: UserInterface.users)
         let ended = Monitor(false)
         // To the end of the process: timeout(1) sends one signal to the process, and another to its group.
@@ -51,6 +49,24 @@ struct UserInterface: AsyncParsableCommand {
         await WorkQueue().run { _ = ended.wait { $0 ? true : nil } }
         await server.stop()
         withExtendedLifetime(signals) {}
+    }
+
+    /// The way to the device, which may be removed meanwhile, and another one made in its place.
+    private static func reach(_ path: String, _ identifier: String) -> DeviceReach {
+        DeviceReach(off: "the device is off; turn it on with: appcontainer boot \(path)") { () throws(DeviceError) in
+            let found: String
+            do throws(Complaint) {
+                found = try DeviceDirectory.open(at: path).uuid
+            } catch {
+                throw DeviceError(error)
+            }
+            let client = await DaemonLauncher.running(path)
+            guard found == identifier, client?.identifier ?? identifier == identifier else {
+                throw DeviceError(
+                    .otherDevice, "\(path) is another device now; end this command, and run it again for that one")
+            }
+            return client
+        }
     }
 
     /// This user, and the one who has become root by sudo(8): the browser is that user's.

@@ -24,10 +24,31 @@ async function refusalOf(response) {
     return new Refusal(kind, complaint.message ?? `the answer was ${response.status}`, response.status);
 }
 
+/** Besides the cookie, which browsers send to other ports of this machine too. Without it no request is let in. */
+let secret = null;
+
+/**
+ * The facts that the page begins with. The link's own load has them with the secret, and keeps them for reloads in this
+ * tab: a reload has neither.
+ */
+function takeStart(text) {
+    let start = JSON.parse(text);
+    if (start.mode !== "live") return start;
+    try {
+        if (start.secret) sessionStorage.setItem("start", text);
+        else start = JSON.parse(sessionStorage.getItem("start")) ?? start;
+    } catch {
+        // The browser keeps nothing for a page: then a reload needs a new link.
+    }
+    secret = start.secret ?? null;
+    return start;
+}
+
 async function send(path, options) {
     let response;
+    const headers = { ...options?.headers, "X-Page-Secret": secret ?? "" };
     try {
-        response = await fetch(path, { credentials: "same-origin", cache: "no-store", ...options });
+        response = await fetch(path, { credentials: "same-origin", cache: "no-store", ...options, headers });
     } catch (problem) {
         if (problem.name === "AbortError") throw new Refusal("cancelled", "it was cancelled");
         throw new Refusal("ended", endedSentence);

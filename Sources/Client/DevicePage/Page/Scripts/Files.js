@@ -8,6 +8,7 @@ class WorkerFiles {
         this.number = 0;
         this.listeners = [];
         this.worker = new Worker("/worker.js");
+        this.worker.postMessage({ order: "begin", secret });
         this.worker.onmessage = ({ data }) => this.hear(data);
         this.worker.onerror = problem => page.bar.tell(`The files cannot be listed: ${shown(problem.message)}`, true);
     }

@@ -362,6 +362,13 @@ function beginLive() {
     keepPolling();
 }
 
-Object.assign(page, JSON.parse(byID("data").textContent));
+/** All that a page shows that no link has opened in this tab. */
+function askForLink() {
+    document.body.replaceChildren(make("p", { class: "sentence", role: "alert" },
+        "Open a link that the command has printed: press Enter there for a new one, or run it again."));
+}
+
+Object.assign(page, takeStart(byID("data").textContent));
 if (page.mode === "report") new Report(page).show();
+else if (secret === null) askForLink();
 else beginLive();

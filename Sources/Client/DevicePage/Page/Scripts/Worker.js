@@ -158,6 +158,10 @@ async function listDirectory(path, round, isNew) {
 // MARK: Questions
 
 onmessage = ({ data }) => {
+    if (data.order === "begin") {
+        secret = data.secret;
+        return;
+    }
     if (data.order === "open") {
         open(data.app);
         return;
