@@ -13,6 +13,7 @@ final class ChangeFollower: Sendable {
 
     /// The most places of one reading; with more, anything may have changed.
     static let most = 1000
+    private static let anything = FileChange(app: nil, path: nil)
     /// Changes are gathered for so long: a file that is written to at length is told a few times a second.
     private static let pause = Duration.milliseconds(250)
 
@@ -31,8 +32,12 @@ final class ChangeFollower: Sendable {
     /// Adds a place. Returns at once.
     func add(_ change: FileChange) {
         state.change { state in
-            if state.changes.count >= ChangeFollower.most { state.changes = [FileChange(app: nil, path: nil)] }
-            state.changes.insert(change)
+            guard !state.changes.contains(ChangeFollower.anything) else { return }
+            if state.changes.count >= ChangeFollower.most {
+                state.changes = [ChangeFollower.anything]
+            } else {
+                state.changes.insert(change)
+            }
         }
     }
 

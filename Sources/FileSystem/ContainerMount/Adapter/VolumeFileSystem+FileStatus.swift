@@ -28,8 +28,9 @@ extension VolumeFileSystem {
     ) {
         do throws(Fault) {
             let caller = Caller(reply.caller)
-            send(try volume.changeStatus(change, of: node.id, handle: handle, by: caller), of: node, reply)
+            let status = try volume.changeStatus(change, of: node.id, handle: handle, by: caller)
             recordChange(of: node.id)
+            send(status, of: node, reply)
         } catch {
             fail(reply, error, CallName(change, error), of: node.id)
         }

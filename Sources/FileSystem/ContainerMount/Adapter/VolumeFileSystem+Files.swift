@@ -13,6 +13,7 @@ extension VolumeFileSystem {
         do throws(Fault) {
             let handle = try volume.open(node.id, flags: flags, by: reply.caller.thread)
             try clearSetIDsIfAsked(of: handle, closing: true, for: reply.caller)
+            if flags & O_TRUNC != 0 { recordChange(of: node.id) }
             // The kernel may hold pages still that it could not write out: they are dropped after the reply to the
             // write.
             if !reply.opened(handle, keepsContent: !handle.hasLoss) { volume.close(handle) }
@@ -30,12 +31,13 @@ extension VolumeFileSystem {
             // Another process may have made the file since the kernel looked.
             if flags & O_TRUNC != 0, !handle.isNew {
                 try clearSetIDsIfAsked(of: handle, closing: true, for: new.caller)
+                recordChange(of: handle.nodeID)
             }
+            recordChange(of: parent)
             if !reply.created(KernelEntry(entry), handle) {
                 volume.close(handle)
                 volume.forget(entry.node, count: 1)
             }
-            recordChange(of: parent)
         } catch {
             fail(reply, staleIfMoved(error, in: parent, for: new.caller), .create, of: parent, name)
         }
@@ -59,9 +61,9 @@ extension VolumeFileSystem {
             try clearSetIDsIfAsked(of: handle, for: reply.caller)
             let early = try volume.write(
                 handle, bytes: bytes, to: offset, fromCache: CurrentRequest.writesPages)
+            recordChange(of: handle.nodeID)
             reply.count(bytes.byteCount)
             early?.begin()
-            recordChange(of: handle.nodeID)
         } catch {
             fail(reply, error, .write, of: handle.nodeID)
             // The kernel would keep the pages that it could not write out, and let them be read.
@@ -140,11 +142,11 @@ extension VolumeFileSystem {
     func copy(_ range: CopyRange<FileHandle>, reply: consuming CountReply) {
         do throws(Fault) {
             try clearSetIDs(of: range.target, for: reply.caller)
-            reply.count(
-                try volume.copy(
-                    from: range.source, at: range.sourceOffset, to: range.target, at: range.targetOffset,
-                    count: range.count))
+            let count = try volume.copy(
+                from: range.source, at: range.sourceOffset, to: range.target, at: range.targetOffset,
+                count: range.count)
             recordChange(of: range.target.nodeID)
+            reply.count(count)
         } catch {
             fail(reply, error, .copyFileRange, of: range.source.nodeID)
         }

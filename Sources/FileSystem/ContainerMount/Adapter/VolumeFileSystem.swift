@@ -95,8 +95,9 @@ final class VolumeFileSystem: FileSystem {
     func link(_ node: KernelNode, to name: [UInt8], in parent: KernelNode, reply: consuming EntryReply) {
         guard let name = FileName(name) else { return reply.failName(name) }
         do throws(Fault) {
-            send(try volume.link(node.id, to: name, in: parent.id), reply)
+            let entry = try volume.link(node.id, to: name, in: parent.id)
             recordChange(of: parent.id)
+            send(entry, reply)
         } catch {
             fail(reply, staleIfMoved(error, in: parent.id, for: reply.caller), .link) { rule in
                 volume.refuses(.linkFrom, node.id, by: rule)
@@ -111,14 +112,16 @@ final class VolumeFileSystem: FileSystem {
     ) {
         guard let name = FileName(name) else { return reply.failName(name) }
         do throws(Fault) {
-            send(try body(name), reply)
+            let entry = try body(name)
             recordChange(of: parent.id)
+            send(entry, reply)
         } catch {
             fail(reply, staleIfMoved(error, in: parent.id, for: reply.caller), call, of: parent.id, name)
         }
     }
 
-    /// Reports that a call has changed a file, or the entries of a directory, to those who follow changes.
+    /// Reports that a call has changed a file, or the entries of a directory, to those who follow changes. Before the
+    /// reply: until then the kernel keeps the node, and a caller that goes on finds the change told.
     @inline(__always)
     func recordChange(of node: NodeID) {
         if events.followsChanges() { events.changed(volume.homePath(of: node)) }
@@ -149,9 +152,9 @@ final class VolumeFileSystem: FileSystem {
         let (parent, newParent) = (request.parent.id, request.newParent.id)
         do throws(Fault) {
             try volume.rename(name, in: parent, to: newName, in: newParent, mode: Descriptor.RenameMode(request.mode))
-            reply.done()
             recordChange(of: parent)
             if newParent != parent { recordChange(of: newParent) }
+            reply.done()
         } catch {
             fail(reply, staleIfMoved(error, in: newParent, for: reply.caller), .rename) { rule in
                 let isSource =
@@ -178,8 +181,8 @@ final class VolumeFileSystem: FileSystem {
     ) {
         do throws(Fault) {
             try body()
-            reply.done()
             if call != .fsync { recordChange(of: node) }
+            reply.done()
         } catch {
             fail(reply, error, call, of: node, name)
         }
