@@ -16,6 +16,8 @@ public final class ClientDisconnect: Sendable {
 
     public init() {}
 
+    public var hasOccurred: Bool { state.withLock { $0.hasOccurred } }
+
     /// Calls back once, at the disconnect; at once when it has occurred.
     public func whenOccurred(_ observer: @escaping @Sendable () -> Void) {
         let isPast = state.withLock { state in

@@ -48,7 +48,33 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: ["exclude", "include", "protect", "write"])
+    @Test func `a listing begins at a place of its own alone`() async throws {
+        try await withFiles { device, _ in
+            let first = try await device.send(FilesRequest(app: app, path: "Documents", limit: 1))
+            for (path, isRecursive) in [("Library", false), ("Documents/inside", true)] {
+                await expect(kind: .badRequest) {
+                    _ = try await device.send(
+                        FilesRequest(app: app, path: path, recursive: isRecursive, after: first.next))
+                }
+            }
+            let inside = try await device.send(FilesRequest(app: app, path: "Documents", after: first.next))
+            #expect(inside.files.count == 2 && inside.next == nil)
+        }
+    }
+
+    @Test func `the bundle is not excluded by its path`() async throws {
+        try await withFiles { device, _ in
+            for path in ["Notes.app", "Notes.app/Info.plist"] {
+                await expect(kind: .notAllowed) { _ = try await device.send(ExcludeRequest(app: app, path: path)) }
+            }
+        }
+    }
+
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            "exclude", "include", "protect", "write", "open", "truncate", "allocate", "copy", "map", "attribute",
+        ])
     func `changes are told, whoever makes them`(action: String) async throws {
         try await withFiles { device, home in
             let found = Task {
@@ -62,15 +88,37 @@ import Testing
                     case "exclude": try await device.exclude("Documents/a", of: app)
                     case "include": try await device.include("Documents/a", of: app)
                     case "protect": try await device.setProtection(.complete, of: "Documents/a", in: app)
-                    default: try Data("more".utf8).write(to: URL(filePath: "\(home)/Documents/a"))
+                    case "write": try Data("more".utf8).write(to: URL(filePath: "\(home)/Documents/a"))
+                    default: try change("\(home)/Documents/a", by: action)
                     }
-                    try await Task.sleep(for: .milliseconds(5))
+                    try? await Task.sleep(for: .milliseconds(5))
                 }
             }
             let told = try await found.value
             work.cancel()
+            _ = await work.result
             #expect(told == app)
         }
+    }
+
+    /// Changes a file of four bytes by one kind of call.
+    private func change(_ path: String, by action: String) throws {
+        let script =
+            switch action {
+            case "open": "import os; os.close(os.open(p, os.O_WRONLY | os.O_TRUNC))"
+            case "truncate": "import os; os.truncate(p, 9)"
+            case "allocate": "import os; os.posix_fallocate(os.open(p, os.O_RDWR), 0, 9000)"
+            case "copy": "import os; os.copy_file_range(os.open(p[:-1] + 'b', 0), os.open(p, os.O_WRONLY), 4)"
+            case "map":
+                "import mmap; f = open(p, 'r+b'); m = mmap.mmap(f.fileno(), 4); m[0] = m[0] ^ 1; m.flush()"
+            default: "import os, random; os.setxattr(p, 'user.x', b'%d' % random.randrange(1 << 30))"
+            }
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/python3")
+        process.arguments = ["-c", "import sys; p = sys.argv[1]; " + script, path]
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0)
     }
 
     @Test func `following ends with the device`() async throws {

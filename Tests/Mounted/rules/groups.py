@@ -5,10 +5,12 @@ import ctypes
 import errno
 import fcntl
 import hashlib
+import json
 import mmap
 import os
 import random
 import shutil
+import subprocess
 import sys
 import time
 
@@ -282,6 +284,19 @@ def at_random(first, second, seconds):
         check(status == 0, "seed", seed, "status", status)
 
 
+def protected(socket, app, path, place):
+    """Protects a file by its path through an app while it is written to, and writes more."""
+    with open(place, "wb", buffering=0) as file:
+        file.write(b"w" * 100_000)
+        os.fsync(file)
+        order = {"app": app, "path": path, "protection": "NSFileProtectionComplete"}
+        subprocess.run(
+            ["curl", "-sS", "--fail-with-body", "--unix-socket", socket, "http://device/v1/protect",
+             "--json", json.dumps(order)], check=True)
+        file.write(b"w" * 100_000)
+        os.fsync(file)
+
+
 def tree(top):
     """Every entry: its path, inode, mode, links and content."""
     entries = {}
@@ -309,6 +324,6 @@ def listing(top):
 
 
 if __name__ == "__main__":
-    calls = [places, changes, content, learn, change, holding, compare, listing]
+    calls = [places, changes, content, learn, change, holding, protected, compare, listing]
     named = {call.__name__: call for call in calls} | {"random": at_random}
     named[sys.argv[1]](*sys.argv[2:])

@@ -79,6 +79,18 @@ rootcase_a_group_that_a_second_app_comes_to_show_is_not_cached_for_the_first() {
     wait "$learner"
 }
 
+# Whichever app a change by path names: two volumes would write to one file.
+case_a_file_of_a_group_is_protected_through_the_mount_that_has_it() {
+    start_both
+    shared protected "$(control_socket)" "$TASKS" "Groups/$GROUP/log" "$FIRST/log"
+    appcontainer unmount "$MOUNT"
+    mount_second
+    same "$(getfattr --absolute-names --only-values -n user.appcontainer.protection "$SECOND/log")" \
+        NSFileProtectionComplete "the class"
+    same "$(tr -d w <"$SECOND/log" | wc -c) $(wc -c <"$SECOND/log")" "0 200000" "what was written before and after"
+    appcontainer check "$DEVICE"
+}
+
 rootoncecase_git_in_both_homes_at_once() {
     start_both
     mount_second

@@ -100,6 +100,24 @@ extension Route {
         }
     }
 
+    /// A handler that blocks and takes much memory: a few run at once, and the others wait without a thread. One whose
+    /// client has gone does not begin.
+    static func inTurn<Request: ControlRequest>(
+        _ turns: @escaping @Sendable (Served) -> Turns,
+        _ handler: @escaping @Sendable (Served) -> (Request, ClientDisconnect) throws(Complaint) -> Request.Reply
+    ) -> Route {
+        Route(Request.self) { (served, call) throws(Complaint) in
+            let request = try call.decode(Request.self)
+            let result = await turns(served).run {
+                await call.queue.run { () -> Result<Request.Reply, Complaint> in
+                    Result { () throws(Complaint) in try handler(served)(request, call.client) }
+                }
+            }
+            guard let result else { throw Complaint.cancelled }
+            return .success(try result.get(), lines: call.wantsLines)
+        }
+    }
+
     /// A handler whose response stays open behind its result, for as long as an app runs. The client ends it by its
     /// disconnect, the device by ``ClientDisconnect/occur()``.
     static func lease<Request: ControlRequest>(

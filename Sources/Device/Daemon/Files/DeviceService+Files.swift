@@ -3,6 +3,7 @@
 import AppContainer
 import BackingStore
 import ContainerVolume
+import ControlServer
 import DeviceLifecycle
 import FoundationEssentials
 import Platform
@@ -11,7 +12,7 @@ import SandboxModel
 extension DeviceService {
     /// The requests about the files of an app's home.
     static let fileRoutes: [Route<DeviceService>] = [
-        .call(files), .call(exclude), .call(include), .work(protect), .followChanges(followChanges),
+        .inTurn({ $0.listings }, files), .call(exclude), .call(include), .work(protect), .followChanges(followChanges),
     ]
 
     /// The changes of files from now on, each place some times a second at most. They last as long as the response
@@ -19,36 +20,39 @@ extension DeviceService {
     func followChanges() -> ChangeFollower { changes.follow() }
 
     /// Lists a part of a directory's content.
-    /// - Throws: ``Complaint`` of kind `unknownApp`, `badRequest`, or `notFound` where the directory cannot be listed.
-    func files(_ request: FilesRequest) throws(Complaint) -> FileListing {
+    /// - Throws: ``Complaint`` of kind `unknownApp`, `badRequest`, or of the fault that the directory has.
+    func files(_ request: FilesRequest, for client: ClientDisconnect) throws(Complaint) -> FileListing {
         let app = try device.app(try identifier(request.app))
         let text = request.path ?? ""
         let order = ListingOrder(
             directory: try homePath(text), isRecursive: request.recursive ?? false,
             after: try request.after.map { (place) throws(Complaint) in try ListingPlace.path(place) },
-            limit: request.limit ?? FilesRequest.usual)
+            limit: request.limit ?? FilesRequest.usual, isAbandoned: { client.hasOccurred })
+        guard order.beginsInside else { throw ListingPlace.foreign }
         let listing: Listing
-        do throws(Fault) {
+        do throws(LookFailure) {
             listing = try mounts.contents(order, of: app)
         } catch {
-            throw Complaint(.notFound, "cannot list \(text.isEmpty ? "the home" : text): \(error.words)")
+            throw Complaint(error, doing: "cannot list", order.directory)
         }
-        let last = listing.isComplete ? nil : listing.entries.last?.path
         return FileListing(
             app: app.identifier.text, path: text, files: listing.entries.map { FileListing.File($0) },
-            next: last.map { ListingPlace.text($0) })
+            next: listing.isComplete ? nil : listing.end.map { ListingPlace.text($0) })
     }
 }
 
 /// The place in a listing at which its next part begins, as text that is no path: a path may have bytes that no text
 /// has.
 private enum ListingPlace {
+    static let foreign = Complaint(
+        .badRequest, "files: \"after\" is not the \"next\" of a part of this listing")
+
     static func text(_ path: [FileName]) -> String { Data(path.joined).base64EncodedString() }
 
     /// - Throws: ``Complaint`` of kind `badRequest`.
     static func path(_ text: String) throws(Complaint) -> [FileName] {
         guard let bytes = Data(base64Encoded: text), let path = [FileName](joined: Array(bytes)) else {
-            throw Complaint(.badRequest, "files: \"after\" is not the \"next\" of another listing")
+            throw foreign
         }
         return path
     }
@@ -62,6 +66,7 @@ extension FileListing.File {
             mode: String(node.shown.permissions, radix: 8), links: node.shown.linkCount,
             protection: node.protection?.foundationName,
             backup: String(decoding: node.inclusion.attributeValue, as: UTF8.self), excluded: node.isExcluded,
-            purgeable: node.isPurgeable, target: node.target.map { String(decoding: $0, as: UTF8.self) })
+            purgeable: node.isPurgeable, target: node.target.map { String(decoding: $0, as: UTF8.self) },
+            fault: node.fault?.words)
     }
 }

@@ -9,15 +9,15 @@ import SandboxModel
 
 extension DeviceService {
     /// Describes a path of an app's home: its rules, its class, its place in a backup and on the host.
-    /// - Throws: ``Complaint`` of kind `unknownApp`, `badRequest`, or `notFound` where the path cannot be looked up.
+    /// - Throws: ``Complaint`` of kind `unknownApp`, `badRequest`, or of the fault that the path has.
     func inspect(_ request: InspectRequest) throws(Complaint) -> Inspection {
         let app = try device.app(try identifier(request.app))
         let path = try homePath(request.path)
         let found: NodeInspection
-        do throws(Fault) {
+        do throws(LookFailure) {
             found = try mounts.inspect(path, of: app)
         } catch {
-            throw Complaint(.notFound, "cannot look at \(request.path): \(error.words)")
+            throw Complaint(error, doing: "cannot look at", path)
         }
         var inspection = Inspection(
             path: request.path, app: app.identifier.text, kind: found.shown.kind.word, zone: "\(found.zone)",
@@ -66,17 +66,6 @@ extension DeviceService {
             path.append(name)
         }
         return path
-    }
-}
-
-extension Fault {
-    /// The reason, for a message.
-    var words: String {
-        switch self {
-        case .refused(let rule): "refused by the rule \(rule.rawValue)"
-        case .corrupt: "stored bytes are damaged"
-        case .system(let error): error.message
-        }
     }
 }
 

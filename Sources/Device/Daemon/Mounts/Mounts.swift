@@ -107,73 +107,6 @@ final class Mounts: Sendable {
         table.volumes.lazy.compactMap { $0.openFile(inode: inode) }.first
     }
 
-    /// Inspects a path of an app's home.
-    func inspect(_ path: [FileName], of app: InstalledApp) throws(Fault) -> NodeInspection {
-        try look(at: path, of: app) { (volume, home) throws(Fault) in try volume.inspect(home + path) }
-    }
-
-    /// Lists a part of a directory in an app's home.
-    func contents(_ order: ListingOrder, of app: InstalledApp) throws(Fault) -> Listing {
-        let isPartial = order.directory.isEmpty && mount(of: app.identifier)?.documents == true
-        return try look(at: order.directory, of: app, throughMount: !isPartial) { (volume, home) throws(Fault) in
-            try volume.contents(order, ofHome: home)
-        }
-    }
-
-    /// Sets or removes an extended attribute in an app's home.
-    func change(
-        attribute name: String, to value: [UInt8]?, of path: [FileName], in app: InstalledApp
-    ) throws(Fault) {
-        try look(at: path, of: app) { (volume, home) throws(Fault) in
-            try volume.change(attribute: Array(name.utf8), to: value, of: home + path)
-        }
-    }
-
-    /// Looks at an app's home: through its mount if it has one, else through a volume of its own.
-    /// - Parameters:
-    ///   - path: the path that is looked at, from the home.
-    ///   - body: gets the volume, and the path of the home from the volume's root.
-    func look<Result>(
-        at path: [FileName], of app: InstalledApp, throughMount: Bool = true,
-        _ body: (Volume, [FileName]) throws(Fault) -> Result
-    ) throws(Fault) -> Result {
-        // A mount of `Documents` alone has no other file open.
-        let isShown = path.isEmpty || path.first == HomeLayout.documents || mount(of: app.identifier)?.documents != true
-        if throughMount, isShown, let (volume, home) = table.volume(of: app.identifier) {
-            return try body(volume, home)
-        }
-        let home: Home
-        do throws(Fault) {
-            home = try homeToInspect(of: app)
-        } catch {
-            // An update may be giving the containers other names.
-            device.awaitChange()
-            guard let present = try? device.app(app.identifier) else { throw error }
-            home = try homeToInspect(of: present)
-        }
-        let root = SharedDescriptor(try duplicateOfRoot())
-        return try body(Volume(view: .home(home), device: root, context: device.context), [])
-    }
-
-    /// The home for an app that is not mounted.
-    private func homeToInspect(of app: InstalledApp) throws(Fault) -> Home {
-        let bundle: SealedBundle
-        do throws(Complaint) {
-            bundle = try device.sealedBundle(of: app)
-        } catch {
-            throw .corrupt
-        }
-        return try onHost { () throws(SystemError) in try open(app, bundle, MountOptions()) }
-    }
-
-    private func duplicateOfRoot() throws(Fault) -> Descriptor {
-        do throws(SystemError) {
-            return try device.directory.root.duplicate()
-        } catch {
-            throw .system(error)
-        }
-    }
-
     // MARK: Purging
 
     /// The volume that shows an app, also after its mount was taken out of sight.
@@ -224,7 +157,7 @@ final class Mounts: Sendable {
     func reportOmissions() { refusals.reportOmissions() }
 
     /// - Throws: ``Complaint`` of kind `damaged` when a container of the app is not where the registry has it.
-    private func home(of app: InstalledApp, _ options: MountOptions) throws(Complaint) -> Home {
+    func home(of app: InstalledApp, _ options: MountOptions) throws(Complaint) -> Home {
         let bundle = try device.sealedBundle(of: app)
         do throws(SystemError) {
             return try open(app, bundle, options)

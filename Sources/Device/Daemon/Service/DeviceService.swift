@@ -22,6 +22,8 @@ final class DeviceService: ServedDevice {
     let log: Logger
     let events: EventLog
     let changes: ChangeFeed
+    /// Each listing has its names and its reply in memory.
+    let listings = Turns(4)
     let socket: String
     var identifier: String { device.directory.uuid }
     let mounts: Mounts

@@ -33,6 +33,21 @@ extension MountTable {
         }
     }
 
+    /// Runs a body with a home that no mount shows in the volume of the whole device: files of it may be open there
+    /// after a lazy unmount, and the kernel may rely on what it knows of them.
+    /// - Parameter body: gets the volume, and the path of the home in it.
+    /// - Returns: nil without such a volume: the daemon is an ordinary user's, or has mounted nothing yet.
+    public func showing<Result>(
+        _ home: Home, _ body: (Volume, [FileName]) throws(Fault) -> Result
+    ) throws(Fault) -> Result? {
+        try changing { () throws(Fault) in
+            guard let device = state.withLock({ $0.device }) else { return nil }
+            device.superblock.stopCaching(device.volume.show(home))
+            defer { device.volume.hide(home.app) }
+            return try body(device.volume, [home.app.fileName])
+        }
+    }
+
     /// Shows the containers that an app's home has gained. Does nothing if the app is not mounted.
     public func show(_ home: Home) {
         guard let (volume, path) = volume(of: home.app) else { return }

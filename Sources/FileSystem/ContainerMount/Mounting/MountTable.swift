@@ -92,6 +92,17 @@ public final class MountTable: Sendable {
         }
     }
 
+    /// The volume that shows a path of an app's home, and the path of the home in it; nil where no mount shows that.
+    public func volume(
+        of app: ContainerIdentifier, showing path: [FileName]
+    ) -> (volume: Volume, path: [FileName])? {
+        let isShown = state.withLock { state in
+            let home = state.records.record(of: app)?.home
+            return home?.showsOnlyDocuments != true || path.isEmpty || path[0] == HomeLayout.documents
+        }
+        return isShown ? volume(of: app) : nil
+    }
+
     /// The volumes that are mounted, each once.
     public var volumes: [Volume] {
         state.withLock { state in

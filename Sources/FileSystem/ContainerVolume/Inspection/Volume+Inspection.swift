@@ -63,11 +63,14 @@ extension Volume {
 
     /// Sets or removes an extended attribute of one path, as a call on the mount would, but for the mode.
     /// - Parameter value: nil to remove the attribute; where there is none, that does nothing.
+    /// - Returns: whether the attribute has another value now.
     /// - Throws: EOPNOTSUPP for anything but a file or directory; as ``setAttribute(_:to:flags:of:)``.
-    public func change(attribute name: [UInt8], to value: [UInt8]?, of path: [FileName]) throws(Fault) {
+    @discardableResult
+    public func change(attribute name: [UInt8], to value: [UInt8]?, of path: [FileName]) throws(Fault) -> Bool {
         try reach(path) { (node) throws(Fault) in
             let kind = try self.node(node).kind
             guard kind != .symbolicLink, kind != .special else { throw .system(.notSupported) }
+            let before = try? self.attribute(name, of: node)
             do throws(Fault) {
                 if let value {
                     try setAttribute(name, to: value, flags: 0, of: node)
@@ -77,7 +80,9 @@ extension Volume {
             } catch {
                 guard value == nil, error == .system(.noAttribute) else { throw error }
             }
+            guard before != (try? self.attribute(name, of: node)) else { return false }
             kernelCache?.forgetStatus(of: node)
+            return true
         }
     }
 

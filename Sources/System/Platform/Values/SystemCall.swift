@@ -8,6 +8,7 @@ extension SystemError {
     public static let accessDenied = SystemError(code: EACCES)
     public static let badDescriptor = SystemError(code: EBADF)
     public static let busy = SystemError(code: EBUSY)
+    public static let cancelled = SystemError(code: ECANCELED)
     public static let directoryNotEmpty = SystemError(code: ENOTEMPTY)
     public static let exists = SystemError(code: EEXIST)
     public static let fileTooLarge = SystemError(code: EFBIG)

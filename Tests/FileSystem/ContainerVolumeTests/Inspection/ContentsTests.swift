@@ -1,11 +1,14 @@
 // Listings that are made for people: whole, in order, part by part, and of one mind with an inspection.
 
 import BackingStore
-import ContainerVolume
 import Foundation
 import Platform
 import SandboxModel
+import Synchronization
+import TestSupport
 import Testing
+
+@testable import ContainerVolume
 
 @Suite("The content of a home, listed for people")
 struct ContentsTests {
@@ -80,8 +83,87 @@ struct ContentsTests {
         }
     }
 
-    @Test func `a place outside of the directory begins at its first entry`() throws {
-        #expect(names(try list("Documents", after: "Library/x")) == names(try list("Documents")))
+    @Test func `a place that the listing cannot have is an error`() throws {
+        for place in ["Library/x", "Documents", "Documen"] {
+            #expect(throws: Fault.errno(EINVAL), "\(place)") { try list("Documents", after: place) }
+        }
+        #expect(throws: Fault.errno(EINVAL)) { try list("Documents", recursive: false, after: "Documents/b/deep") }
+    }
+
+    @Test func `wide directories within each other are listed part by part`() throws {
+        var parent = try volume.node("Documents/b/deep")
+        for _ in 0..<8 {
+            for number in 0..<12 { try volume.make(FileName("f\(number)")!, in: parent) }
+            parent = try volume.makeDirectory("e", in: parent).node
+        }
+        let whole = names(try list())
+        for limit in 1...4 {
+            var (parts, after) = ([String](), [FileName]?.none)
+            while true {
+                let part = try volume.contents(
+                    ListingOrder(directory: [], isRecursive: true, after: after, limit: limit), ofHome: [])
+                parts += names(part)
+                after = part.end
+                if part.isComplete { break }
+            }
+            #expect(parts == whole)
+        }
+    }
+
+    @Test func `a part of long paths has fewer entries`() throws {
+        var parent = try volume.node("Documents/b/deep")
+        let name = FileName(String(repeating: "d", count: 255))!
+        for _ in 0..<260 { parent = try volume.makeDirectory(name, in: parent).node }
+        let first = try list("Documents/b/deep")
+        #expect(!first.isComplete && first.entries.count < 260)
+        let second = try volume.contents(
+            ListingOrder(directory: path("Documents/b/deep"), isRecursive: true, after: first.end, limit: 1000),
+            ofHome: [])
+        #expect(second.entries.first?.path.count == first.entries.last.map { $0.path.count + 1 })
+    }
+
+    @Test func `a damaged file is listed as damaged`() throws {
+        try shell("head -c 4096 /dev/zero > '\(home.directory)/data/Documents/a'")
+        let listed = try list("Documents").entries
+        #expect(listed.first { $0.path.text == "Documents/a" }?.fault == .corrupt)
+        #expect(listed.filter { $0.fault != nil }.count == 1)
+    }
+
+    @Test func `a listing that nobody waits for ends, and keeps no node`() throws {
+        let before = volume.knownNodes
+        for most in 0..<12 {
+            let looks = Mutex(0)
+            #expect(throws: Fault.errno(ECANCELED)) {
+                try volume.contents(
+                    ListingOrder(directory: [], isRecursive: true, limit: 1000) {
+                        looks.withLock { looks in
+                            looks += 1
+                            return looks > most
+                        }
+                    }, ofHome: [])
+            }
+        }
+        #expect(volume.knownNodes == before)
+    }
+
+    @Test func `the first names of many are gathered in little memory`() {
+        var names = FirstNames(10)
+        for number in 0..<100_000 {
+            names.add(ListedName(name: FileName("n\(number * 7919 % 100_000)")!, type: 8))
+            if names.held > 20 { return #expect(Bool(false), "it holds \(names.held)") }
+        }
+        let all = (0..<100_000).map { "n\($0)" }.sorted()
+        #expect(names.sorted().map(\.name.text) == Array(all.prefix(10)))
+        #expect(names.isCut)
+    }
+
+    @Test func `a directory of more entries than are read at once is listed once`() throws {
+        try shell("cd '\(home.directory)/data/tmp' && seq -f 'd%06g' 9000 | xargs mkdir")
+        let all = names(try list("tmp", recursive: false, limit: 10_000))
+        #expect(all.count == 9001 && all == all.sorted())
+        let part = try list("tmp", recursive: false, after: "tmp/d008000", limit: 10)
+        #expect(names(part) == (8001...8010).map { "tmp/d00\($0)" })
+        #expect(!part.isComplete)
     }
 
     @Test func `each entry has what an inspection says of it`() throws {
@@ -139,6 +221,23 @@ struct ContentsTests {
         try volume.change(attribute: mark, to: nil, of: path("Documents/a"))
         try volume.change(attribute: mark, to: nil, of: path("Documents/a"))
         #expect(try !volume.inspect(path("Documents/a")).isExcluded)
+    }
+
+    @Test func `an attribute that has its value already changes nothing`() throws {
+        let (mark, name) = (Array(BackupMark.attributeName.utf8), Array(ProtectionClass.attributeName.utf8))
+        let complete = Array("NSFileProtectionComplete".utf8)
+        for (attribute, value) in [(mark, BackupMark.canonicalValue), (name, complete)] {
+            for place in ["Documents/a", "Documents/b"] {
+                #expect(try volume.change(attribute: attribute, to: value, of: path(place)))
+                let status = { try HostPath.status("\(home.directory)/data/\(place)", following: false).raw.st_ctim }
+                let before = try status()
+                #expect(try !volume.change(attribute: attribute, to: value, of: path(place)))
+                let after = try status()
+                #expect(before.tv_sec == after.tv_sec && before.tv_nsec == after.tv_nsec)
+                #expect(try volume.change(attribute: attribute, to: nil, of: path(place)))
+                #expect(try !volume.change(attribute: attribute, to: nil, of: path(place)))
+            }
+        }
     }
 
     @Test func `rules hold for a path as for a call`() throws {

@@ -29,10 +29,13 @@ public struct FileListing: Codable, Hashable, Sendable {
         public var purgeable: Bool
         /// The target of a symbolic link; null for anything else.
         public var target: String?
+        /// The fault, in words, for which facts about it are missing, or for which its content is not listed; null for
+        /// nearly all. Of an entry that cannot be looked at, the kind is what its directory says.
+        public var fault: String?
 
         public init(
             path: String, kind: String, size: Int64, storedSize: Int64, modified: String, mode: String, links: UInt64,
-            protection: String?, backup: String, excluded: Bool, purgeable: Bool, target: String?
+            protection: String?, backup: String, excluded: Bool, purgeable: Bool, target: String?, fault: String? = nil
         ) {
             self.path = path
             self.kind = kind
@@ -46,10 +49,12 @@ public struct FileListing: Codable, Hashable, Sendable {
             self.excluded = excluded
             self.purgeable = purgeable
             self.target = target
+            self.fault = fault
         }
 
         private enum CodingKeys: CodingKey {
-            case path, kind, size, storedSize, modified, mode, links, protection, backup, excluded, purgeable, target
+            case path, kind, size, storedSize, modified, mode, links, protection, backup, excluded, purgeable, target,
+                fault
         }
 
         /// Writes null where there is nothing, so that a script finds the keys in every answer.
@@ -67,6 +72,7 @@ public struct FileListing: Codable, Hashable, Sendable {
             try container.encode(excluded, forKey: .excluded)
             try container.encode(purgeable, forKey: .purgeable)
             try container.encode(target, forKey: .target)
+            try container.encode(fault, forKey: .fault)
         }
     }
 
