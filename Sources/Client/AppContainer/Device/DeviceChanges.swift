@@ -15,12 +15,10 @@ public struct DeviceChanges: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> Iterator { Iterator(client: client) }
 
     public struct Iterator: AsyncIteratorProtocol {
-        private let client: DeviceClient
-        private var lines: ChangeLines?
-        private var hasEnded = false
+        private var lines: FollowedLines
 
         init(client: DeviceClient) {
-            self.client = client
+            lines = FollowedLines(ControlPath.followedChanges, of: client)
         }
 
         /// - Throws: ``DeviceError`` of kind `daemonUnreachable` when the device is off, `cancelled` when the task was
@@ -32,38 +30,9 @@ public struct DeviceChanges: AsyncSequence, Sendable {
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(DeviceError) -> FileChange? {
-            guard !hasEnded else { return nil }
-            do throws(DeviceError) {
-                let lines: ChangeLines
-                if let begun = self.lines {
-                    lines = begun
-                } else {
-                    lines = ChangeLines(try await client.follow(ControlPath.followedChanges))
-                    self.lines = lines
-                }
-                if let next = try await lines.next() { return next }
-                hasEnded = true
-                self.lines = nil
-                return nil
-            } catch {
-                hasEnded = true
-                lines = nil
-                throw error
+            try await lines.next(isolation: actor) { (line, server) throws(DeviceError) in
+                try DeviceClient.decode(FileChange.self, from: line, of: server)
             }
         }
-    }
-}
-
-/// The connection of one iteration. It is closed with the iterator.
-private final class ChangeLines {
-    private var connection: ControlConnection
-
-    init(_ connection: consuming ControlConnection) {
-        self.connection = connection
-    }
-
-    func next(isolation actor: isolated (any Actor)? = #isolation) async throws(DeviceError) -> FileChange? {
-        guard let line = try await connection.line() else { return nil }
-        return try DeviceClient.decode(FileChange.self, from: line, of: connection.server)
     }
 }

@@ -22,15 +22,13 @@ public struct DeviceEvents: AsyncSequence, Sendable {
     }
 
     public struct Iterator: AsyncIteratorProtocol {
-        private let client: DeviceClient
-        private var lines: EventLines?
-        private var hasEnded = false
+        private var lines: FollowedLines
         /// The smallest start of a line that is not too early: each line begins with its time. Decoding the tens of
         /// thousands of lines that a record can have would take a second.
         private let beginning: [UInt8]?
 
         init(client: DeviceClient, since: String?) {
-            self.client = client
+            lines = FollowedLines(ControlPath.followedEvents, of: client)
             beginning = since.map { Array("{\"time\":\"\($0)".utf8) }
         }
 
@@ -50,46 +48,11 @@ public struct DeviceEvents: AsyncSequence, Sendable {
         public mutating func nextWithLine(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(DeviceError) -> (event: Event, line: String)? {
-            guard !hasEnded else { return nil }
-            do throws(DeviceError) {
-                let lines: EventLines
-                if let begun = self.lines {
-                    lines = begun
-                } else {
-                    lines = EventLines(try await client.follow(ControlPath.followedEvents), after: beginning)
-                    self.lines = lines
-                }
-                if let next = try await lines.next() { return next }
-                hasEnded = true
-                self.lines = nil
-                return nil
-            } catch {
-                hasEnded = true
-                lines = nil
-                throw error
+            try await lines.next(isolation: actor) { (line, server) throws(DeviceError) in
+                if let beginning, line.lexicographicallyPrecedes(beginning) { return nil }
+                let event = try DeviceClient.decode(Event.self, from: line, of: server)
+                return (event, String(decoding: line, as: UTF8.self))
             }
         }
-    }
-}
-
-/// The connection of one iteration. It is closed with the iterator.
-private final class EventLines {
-    private var connection: ControlConnection
-    private let beginning: [UInt8]?
-
-    init(_ connection: consuming ControlConnection, after beginning: [UInt8]?) {
-        self.connection = connection
-        self.beginning = beginning
-    }
-
-    func next(
-        isolation actor: isolated (any Actor)? = #isolation
-    ) async throws(DeviceError) -> (event: Event, line: String)? {
-        while let line = try await connection.line() {
-            if let beginning, line.lexicographicallyPrecedes(beginning) { continue }
-            let event = try DeviceClient.decode(Event.self, from: line, of: connection.server)
-            return (event, String(decoding: line, as: UTF8.self))
-        }
-        return nil
     }
 }
