@@ -62,6 +62,47 @@ import Testing
         }
     }
 
+    /// JSON has no such name: the path's bytes go beside it.
+    @Test(.timeLimit(.minutes(1))) func `a name that is no text is listed, marked and told`() async throws {
+        try await withFiles { device, home in
+            let made = Process()
+            made.executableURL = URL(filePath: "/usr/bin/python3")
+            made.arguments = [
+                "-c", "import sys, os; open(os.fsencode(sys.argv[1]) + b'/Documents/inside/\\xff\\n', 'w')", home,
+            ]
+            try made.run()
+            made.waitUntilExit()
+            let listing = try await device.send(FilesRequest(app: app, path: "Documents/inside"))
+            let file = try #require(listing.files.first { $0.path != "Documents/inside/c" })
+            let bytes = try #require(file.pathBytes)
+            #expect(Data(base64Encoded: bytes) == Data("Documents/inside/".utf8) + [0xff, 0x0a])
+            let told = Task {
+                for try await change in device.changes where change.pathBytes == bytes { return true }
+                return false
+            }
+            let work = Task {
+                while !Task.isCancelled {
+                    _ = try await device.send(ExcludeRequest(app: app, path: file.path, pathBytes: bytes))
+                    _ = try await device.send(IncludeRequest(app: app, path: file.path, pathBytes: bytes))
+                }
+            }
+            #expect(try await told.value)
+            work.cancel()
+            _ = await work.result
+            _ = try await device.send(
+                ProtectRequest(app: app, path: file.path, pathBytes: bytes, protection: .complete))
+            _ = try await device.send(ExcludeRequest(app: app, path: file.path, pathBytes: bytes))
+            let found = try await device.send(InspectRequest(app: app, path: file.path, pathBytes: bytes))
+            #expect(found.excluded && found.protection == "NSFileProtectionComplete")
+            await expect(kind: .notFound) { _ = try await device.send(ExcludeRequest(app: app, path: file.path)) }
+            for other in ["!", "Li4=", "L2E="] {
+                await expect(kind: .badRequest) {
+                    _ = try await device.send(ExcludeRequest(app: app, path: "Documents", pathBytes: other))
+                }
+            }
+        }
+    }
+
     @Test func `the bundle is not excluded by its path`() async throws {
         try await withFiles { device, _ in
             for path in ["Notes.app", "Notes.app/Info.plist"] {

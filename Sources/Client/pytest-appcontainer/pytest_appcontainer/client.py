@@ -12,7 +12,7 @@ from typing import Any, Optional, TypeVar, Union
 from .connection import Address, Progress, ask
 from .decoding import decoded, decoded_list
 from .errors import SHOWN_WHERE_ASKED, DeviceError
-from .files import FileMethods
+from .files import FileMethods, place
 from .following import EventStream
 from .records import (
     App,
@@ -214,7 +214,7 @@ class Device(FileMethods):
 
     def inspect(self, app: str, path: HostPath) -> Inspection:
         """The rules that hold for a path in its home, mounted or not."""
-        return self._ask(Inspection, "inspect", {"app": app, "path": os.fspath(path)})
+        return self._ask(Inspection, "inspect", {"app": app, **place(path)})
 
     def audit(self, app: str, *, patterns: Optional[str] = None, progress: Optional[Progress] = None) -> AuditReport:
         """Holds its containers against Apple's data storage guidelines. A breach is in the report, no error."""

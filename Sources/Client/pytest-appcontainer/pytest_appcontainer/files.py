@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +18,13 @@ __all__ = ["Activity", "FileListing", "FileMethods", "ListedFile", "RuleText"]
 __tracebackhide__ = SHOWN_WHERE_ASKED
 
 _LARGEST_PART = 10_000
+
+
+def place(path: Union[str, "os.PathLike[str]"]) -> dict[str, Optional[str]]:
+    """The path in a request, and its bytes where they are no text that JSON could have: see ``os.fsdecode``."""
+    data = os.fsencode(path)
+    text = data.decode(errors="replace")
+    return {"path": text, "pathBytes": None if text.encode() == data else base64.b64encode(data).decode()}
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,10 @@ class ListedFile:
     protection: Optional[str] = None
     #: The target of a symbolic link.
     target: Optional[str] = None
+    #: The reason for which facts are missing, or its content is not listed; None for nearly all.
+    fault: Optional[str] = None
+    #: The path's bytes in base64, where they are not UTF-8.
+    path_bytes: Optional[str] = None
 
 
 @dataclass(frozen=True)
@@ -88,7 +100,7 @@ class FileMethods:
         while True:
             request = {
                 "app": app,
-                "path": os.fspath(path),
+                **place(path),
                 "recursive": recursive,
                 "after": after,
                 "limit": _LARGEST_PART,
@@ -108,11 +120,11 @@ class FileMethods:
 
     def exclude(self, app: str, path: Union[str, "os.PathLike[str]"]) -> None:
         """Keeps a file or directory of its home out of backups."""
-        self._change("exclude", app=app, path=os.fspath(path))
+        self._change("exclude", app=app, **place(path))
 
     def include(self, app: str, path: Union[str, "os.PathLike[str]"]) -> None:
         """Takes that back."""
-        self._change("include", app=app, path=os.fspath(path))
+        self._change("include", app=app, **place(path))
 
     def protect(
         self,
@@ -127,7 +139,7 @@ class FileMethods:
         ``recursive`` gives what lies in the directory the class too.
         """
         name = None if protection is None else str(protection)
-        self._change("protect", app=app, path=os.fspath(path), protection=name, recursive=recursive)
+        self._change("protect", app=app, **place(path), protection=name, recursive=recursive)
 
     def rules(self) -> tuple[RuleText, ...]:
         """The rules that events name, in words."""

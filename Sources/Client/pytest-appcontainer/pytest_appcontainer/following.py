@@ -28,6 +28,8 @@ class FileChange:
     app: Optional[str] = None
     #: A file that has changed, or a directory whose entries have; None for anything of the app.
     path: Optional[str] = None
+    #: The path's bytes in base64, where they are not UTF-8.
+    path_bytes: Optional[str] = None
 
 
 class _Stream(Iterator[Record], Generic[Record]):

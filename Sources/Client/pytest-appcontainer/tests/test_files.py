@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import os
 import threading
 
 import pytest
@@ -48,6 +50,22 @@ def test_a_class_is_given_to_all_in_a_directory(app_container: AppContainer) -> 
     device = app_container.device
     device.protect(IDENTIFIER, "Documents", ProtectionClass.NONE, recursive=True)
     assert {file.protection for file in device.files(IDENTIFIER, "Documents", recursive=True)} == {ProtectionClass.NONE}
+
+
+def test_a_name_that_is_no_text_is_listed_marked_and_told(app_container: AppContainer) -> None:
+    device = app_container.device
+    path = os.fsdecode(b"Documents/\xff\n")
+    (app_container.home / path).write_text("text")
+    encoded = base64.b64encode(os.fsencode(path)).decode()
+    (file,) = device.files(IDENTIFIER, "Documents")
+    assert file.path_bytes == encoded and file.fault is None
+    with device.follow_changes(timeout=30) as changes:
+        device.exclude(IDENTIFIER, path)
+        assert FileChange(IDENTIFIER, file.path, encoded) in changes
+    device.protect(IDENTIFIER, path, ProtectionClass.COMPLETE)
+    assert device.inspect(IDENTIFIER, path).excluded
+    (file,) = device.files(IDENTIFIER, "Documents")
+    assert file.excluded and file.protection == ProtectionClass.COMPLETE
 
 
 def test_changes_are_told_whoever_makes_them(app_container: AppContainer) -> None:

@@ -51,13 +51,18 @@ final class ChangeFeed: Sendable {
         // A file that has no name any more is in no listing.
         guard let path = place.path else { return }
         // Of a path that is cut nobody could list the directory.
-        record(FileChange(app: place.app?.text, path: place.cut > 0 ? nil : path))
+        let whole = place.cut > 0 ? nil : path
+        record(
+            FileChange(
+                app: place.app?.text, path: whole, pathBytes: whole == nil ? nil : place.bytes.map(PathBytes.text)))
     }
 
     /// Records a change that no call on a mount has made.
     /// - Parameter path: nil where anything of the app may have changed.
-    func record(app: ContainerIdentifier?, path: String? = nil) {
-        if isFollowed { record(FileChange(app: app?.text, path: path)) }
+    func record(app: ContainerIdentifier?, path: [UInt8]? = nil) {
+        guard isFollowed else { return }
+        let text = path.map { String(decoding: $0, as: UTF8.self) }
+        record(FileChange(app: app?.text, path: text, pathBytes: path.flatMap(PathBytes.unlessText)))
     }
 
     /// Records the change of files that an event tells of, if it does.

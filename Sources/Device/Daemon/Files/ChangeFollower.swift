@@ -7,13 +7,13 @@ import SandboxModel
 /// The places that changed since its reader took them last. The last reference to it ends the following.
 final class ChangeFollower: Sendable {
     private struct State {
-        var changes: Set<FileChange> = []
+        /// By the bytes of the place: as text, two spellings of a name are one.
+        var changes: [[UInt8]: FileChange] = [:]
         var isOver = false
     }
 
     /// The most places of one reading; with more, anything may have changed.
     static let most = 1000
-    private static let anything = FileChange(app: nil, path: nil)
     /// Changes are gathered for so long: a file that is written to at length is told a few times a second.
     private static let pause = Duration.milliseconds(250)
 
@@ -32,12 +32,12 @@ final class ChangeFollower: Sendable {
     /// Adds a place. Returns at once.
     func add(_ change: FileChange) {
         state.change { state in
-            guard !state.changes.contains(ChangeFollower.anything) else { return }
-            if state.changes.count >= ChangeFollower.most {
-                state.changes = [ChangeFollower.anything]
-            } else {
-                state.changes.insert(change)
+            guard state.changes[[]] == nil else { return }
+            guard change.app != nil, state.changes.count < ChangeFollower.most else {
+                state.changes = [[]: FileChange(app: nil, path: nil)]
+                return
             }
+            state.changes[change.place] = change
         }
     }
 
@@ -51,11 +51,19 @@ final class ChangeFollower: Sendable {
         guard let isOver else { return nil }
         if !isOver { try? await Task.sleep(for: ChangeFollower.pause) }
         let changes = await state.next { state in
-            defer { state.changes = [] }
-            return state.changes
+            defer { state.changes = [:] }
+            return Array(state.changes.values)
         }
         guard let changes, !changes.isEmpty else { return nil }
         return changes.flatMap { ControlJSON.line($0) }
+    }
+}
+
+extension FileChange {
+    /// What tells two changes apart; empty where anything may have changed.
+    fileprivate var place: [UInt8] {
+        guard let app else { return [] }
+        return [app, path.map { "\0" + $0 } ?? "", pathBytes ?? ""].flatMap { Array($0.utf8) + [0] }
     }
 }
 

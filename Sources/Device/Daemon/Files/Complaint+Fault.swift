@@ -10,7 +10,7 @@ extension Complaint {
     init(_ failure: LookFailure, doing: String, _ path: [FileName]) {
         switch failure {
         case .complaint(let complaint): self = complaint
-        case .fault(let fault): self.init(fault, doing: "\(doing) \(path.isEmpty ? "the home" : path.text)")
+        case .fault(let fault): self.init(fault, doing: "\(doing) \(path.isEmpty ? "the home" : path.joined.shown)")
         }
     }
 

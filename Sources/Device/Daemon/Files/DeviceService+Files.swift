@@ -5,7 +5,6 @@ import BackingStore
 import ContainerVolume
 import ControlServer
 import DeviceLifecycle
-import FoundationEssentials
 import Platform
 import SandboxModel
 
@@ -25,10 +24,13 @@ extension DeviceService {
         let app = try device.app(try identifier(request.app))
         let text = request.path ?? ""
         let order = ListingOrder(
-            directory: try homePath(text), isRecursive: request.recursive ?? false,
-            after: try request.after.map { (place) throws(Complaint) in try ListingPlace.path(place) },
+            directory: try homePath(text, request.pathBytes), isRecursive: request.recursive ?? false,
+            after: try request.after.map { (place) throws(Complaint) in
+                guard let path = PathBytes.path(place) else { throw Complaint.foreignPlace }
+                return path
+            },
             limit: request.limit ?? FilesRequest.usual, isAbandoned: { client.hasOccurred })
-        guard order.beginsInside else { throw ListingPlace.foreign }
+        guard order.beginsInside else { throw Complaint.foreignPlace }
         let listing: Listing
         do throws(LookFailure) {
             listing = try mounts.contents(order, of: app)
@@ -37,25 +39,13 @@ extension DeviceService {
         }
         return FileListing(
             app: app.identifier.text, path: text, files: listing.entries.map { FileListing.File($0) },
-            next: listing.isComplete ? nil : listing.end.map { ListingPlace.text($0) })
+            next: listing.isComplete ? nil : listing.end.map { PathBytes.text($0.joined) })
     }
 }
 
-/// The place in a listing at which its next part begins, as text that is no path: a path may have bytes that no text
-/// has.
-private enum ListingPlace {
-    static let foreign = Complaint(
+extension Complaint {
+    fileprivate static let foreignPlace = Complaint(
         .badRequest, "files: \"after\" is not the \"next\" of a part of this listing")
-
-    static func text(_ path: [FileName]) -> String { Data(path.joined).base64EncodedString() }
-
-    /// - Throws: ``Complaint`` of kind `badRequest`.
-    static func path(_ text: String) throws(Complaint) -> [FileName] {
-        guard let bytes = Data(base64Encoded: text), let path = [FileName](joined: Array(bytes)) else {
-            throw foreign
-        }
-        return path
-    }
 }
 
 extension FileListing.File {
@@ -67,6 +57,7 @@ extension FileListing.File {
             protection: node.protection?.foundationName,
             backup: String(decoding: node.inclusion.attributeValue, as: UTF8.self), excluded: node.isExcluded,
             purgeable: node.isPurgeable, target: node.target.map { String(decoding: $0, as: UTF8.self) },
-            fault: node.fault?.words)
+            fault: node.fault?.words,
+            pathBytes: PathBytes.unlessText(node.path.joined))
     }
 }

@@ -12,17 +12,20 @@ extension DeviceService {
     /// - Throws: ``Complaint`` of kind `unknownApp`, `badRequest`, `notFound`, `unsuitableFile`, `notAllowed`,
     ///   `damaged` or `inUse`.
     func exclude(_ request: ExcludeRequest) throws(Complaint) {
-        try mark(request.path, of: request.app, as: BackupMark.canonicalValue, doing: "cannot exclude")
+        let path = try homePath(request.path, request.pathBytes)
+        try mark(path, of: request.app, as: BackupMark.canonicalValue, doing: "cannot exclude")
     }
 
     /// Removes the mark that excludes a file or directory.
     /// - Throws: as ``exclude(_:)``.
     func include(_ request: IncludeRequest) throws(Complaint) {
-        try mark(request.path, of: request.app, as: nil, doing: "cannot include")
+        let path = try homePath(request.path, request.pathBytes)
+        try mark(path, of: request.app, as: nil, doing: "cannot include")
     }
 
-    private func mark(_ text: String, of name: String, as value: [UInt8]?, doing: String) throws(Complaint) {
-        let path = try homePath(text)
+    private func mark(
+        _ path: [FileName], of name: String, as value: [UInt8]?, doing: String
+    ) throws(Complaint) {
         let app = try identifier(name)
         // A call on the mount succeeds there, for copy programs, and changes nothing.
         if path == [try device.app(app).bundleName] {
@@ -36,7 +39,7 @@ extension DeviceService {
     /// - Throws: ``Complaint`` of kind `deviceLocked` where a key is missing, or as ``exclude(_:)``.
     func protect(_ request: ProtectRequest, progress: @escaping ProgressReport) throws(Complaint) {
         let app = try identifier(request.app)
-        let path = try homePath(request.path)
+        let path = try homePath(request.path, request.pathBytes)
         let value = request.protection.map { Array($0.utf8) }
         func protect(_ path: [FileName]) throws(Complaint) {
             try change(ProtectionClass.attributeName, to: value, of: path, in: app, doing: "cannot protect")
@@ -68,7 +71,7 @@ extension DeviceService {
                 throw Complaint(error, doing: doing, path)
             }
         }
-        if hasChanged { changes.record(app: app, path: path.text) }
+        if hasChanged { changes.record(app: app, path: path.joined) }
     }
 
     /// Carries out an operation on each app whose home shows a path of an app's home: none of them is mounted,

@@ -12,7 +12,7 @@ extension DeviceService {
     /// - Throws: ``Complaint`` of kind `unknownApp`, `badRequest`, or of the fault that the path has.
     func inspect(_ request: InspectRequest) throws(Complaint) -> Inspection {
         let app = try device.app(try identifier(request.app))
-        let path = try homePath(request.path)
+        let path = try homePath(request.path, request.pathBytes)
         let found: NodeInspection
         do throws(LookFailure) {
             found = try mounts.inspect(path, of: app)
@@ -58,11 +58,20 @@ extension DeviceService {
 
 extension DeviceService {
     /// The names of a path in an app's home.
+    /// - Parameter bytes: the path in base64, in the place of the text; nil for the text.
     /// - Throws: ``Complaint`` of kind `badRequest`.
-    func homePath(_ text: String) throws(Complaint) -> [FileName] {
+    func homePath(_ text: String, _ bytes: String?) throws(Complaint) -> [FileName] {
+        if let bytes {
+            guard let path = PathBytes.path(bytes) else {
+                throw Complaint(.badRequest, "\"pathBytes\" are not those of a path within a home")
+            }
+            return path
+        }
         var path: [FileName] = []
         for part in HostPath.names(of: text) {
-            guard let name = FileName(part) else { throw Complaint(.badRequest, "\(text) is not a path within a home") }
+            guard let name = FileName(part) else {
+                throw Complaint(.badRequest, "\(Array(text.utf8).shown) is not a path within a home")
+            }
             path.append(name)
         }
         return path

@@ -12,6 +12,15 @@ public struct HomePath: Hashable, Sendable {
     public let path: String?
     /// Bytes that ``path`` leaves out at its head. 0 for a path that is complete.
     public let cut: Int
+    /// The bytes of ``path`` where they are not UTF-8.
+    public let bytes: [UInt8]?
+
+    init(app: ContainerIdentifier?, path: String?, cut: Int, bytes: [UInt8]? = nil) {
+        self.app = app
+        self.path = path
+        self.cut = cut
+        self.bytes = bytes
+    }
 
     /// Bytes of names and slashes that a path has at most.
     public static let longest = 1024
@@ -44,7 +53,7 @@ extension NodeTable {
             return (root.scope?.ownHome?.app, false)
         }
         guard isBelowHome else { return HomePath(app: app, path: nil, cut: 0) }
-        return HomePath(app: app, path: end.text, cut: end.cut)
+        return HomePath(app: app, path: end.text, cut: end.cut, bytes: end.bytes)
     }
 }
 
@@ -64,6 +73,12 @@ private struct PathEnd {
         } else {
             cut += size
         }
+    }
+
+    /// nil where text has all of them.
+    var bytes: [UInt8]? {
+        let bytes = names.reversed().joined
+        return String(validating: bytes, as: UTF8.self) == nil ? bytes : nil
     }
 
     var text: String { (cut > 0 ? HomePath.mark : "") + names.reversed().text }

@@ -31,24 +31,36 @@ struct ChangeFeedTests {
 
     @Test func `a place comes once, however often it changes`() async throws {
         let follower = feed.follow()
-        for _ in 0..<100 { feed.record(app: app, path: "Documents") }
-        feed.record(app: app, path: "tmp")
+        for _ in 0..<100 { feed.record(app: app, path: Array("Documents".utf8)) }
+        feed.record(app: app, path: Array("tmp".utf8))
         #expect(
             try await lines(follower) == [
                 FileChange(app: app.text, path: "Documents"), FileChange(app: app.text, path: "tmp"),
             ])
     }
 
+    @Test func `names that only their bytes tell apart are two places`() async throws {
+        let follower = feed.follow()
+        for path in ["\u{e9}".utf8, "e\u{301}".utf8].map(Array.init) + [[0xff], [0xfe]] {
+            feed.record(app: app, path: path)
+        }
+        feed.record(HomePath(app: app, path: "\u{fffd}", cut: 0, bytes: [0xfd]))
+        let bytes = await follower.next() ?? []
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        #expect(lines.count == 5)
+        for encoded in ["/w==", "/g==", "/Q=="] { #expect(lines.filter { $0.contains(encoded) }.count == 1) }
+    }
+
     @Test func `each follower gets all`() async throws {
         let (one, other) = (feed.follow(), feed.follow())
-        feed.record(app: app, path: "Documents")
+        feed.record(app: app, path: Array("Documents".utf8))
         #expect(try await lines(one).count == 1)
         #expect(try await lines(other).count == 1)
     }
 
     @Test func `for too many places one stands`() async throws {
         let follower = feed.follow()
-        for number in 0...2 * ChangeFollower.most { feed.record(app: app, path: "Documents/\(number)") }
+        for number in 0...2 * ChangeFollower.most { feed.record(app: app, path: Array("Documents/\(number)".utf8)) }
         let lines = try await lines(follower)
         #expect(lines == [FileChange(app: nil, path: nil)])
     }

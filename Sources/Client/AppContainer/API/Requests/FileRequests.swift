@@ -8,6 +8,8 @@ public struct FilesRequest: ControlRequest {
     public var app: String
     /// The directory, relative to the app's home. The home itself when null.
     public var path: String?
+    /// The path's bytes in base64, as a listing has them where they are not UTF-8; `path` does not count then.
+    public var pathBytes: String?
     /// Whether what lies in its directories is listed as well. False when null.
     public var recursive: Bool?
     /// The place behind which the listing begins: ``FileListing/next`` of the part before. At the beginning when null.
@@ -18,12 +20,17 @@ public struct FilesRequest: ControlRequest {
     /// - Parameters:
     ///   - app: the app's identifier.
     ///   - path: empty for the home itself.
+    ///   - pathBytes: the path's bytes in base64, where they are not UTF-8.
     ///   - recursive: whether what lies in its directories is listed as well.
     ///   - after: ``FileListing/next`` of the part before; nil at the beginning.
     ///   - limit: the most entries of the reply; nil for 1,000.
-    public init(app: String, path: String = "", recursive: Bool = false, after: String? = nil, limit: Int? = nil) {
+    public init(
+        app: String, path: String = "", pathBytes: String? = nil, recursive: Bool = false, after: String? = nil,
+        limit: Int? = nil
+    ) {
         self.app = app
         self.path = path
+        self.pathBytes = pathBytes
         self.recursive = recursive
         self.after = after
         self.limit = limit
@@ -51,10 +58,13 @@ public struct ExcludeRequest: ControlRequest {
     public var app: String
     /// Relative to the app's home.
     public var path: String
+    /// The path's bytes in base64, as a listing has them where they are not UTF-8; `path` does not count then.
+    public var pathBytes: String?
 
-    public init(app: String, path: String) {
+    public init(app: String, path: String, pathBytes: String? = nil) {
         self.app = app
         self.path = path
+        self.pathBytes = pathBytes
     }
 
     public func check() throws(DeviceError) { try requireFile(path, of: app) }
@@ -68,10 +78,13 @@ public struct IncludeRequest: ControlRequest {
     public var app: String
     /// Relative to the app's home.
     public var path: String
+    /// The path's bytes in base64, as a listing has them where they are not UTF-8; `path` does not count then.
+    public var pathBytes: String?
 
-    public init(app: String, path: String) {
+    public init(app: String, path: String, pathBytes: String? = nil) {
         self.app = app
         self.path = path
+        self.pathBytes = pathBytes
     }
 
     public func check() throws(DeviceError) { try requireFile(path, of: app) }
@@ -85,14 +98,19 @@ public struct ProtectRequest: ControlRequest {
     public var app: String
     /// Relative to the app's home.
     public var path: String
+    /// The path's bytes in base64, as a listing has them where they are not UTF-8; `path` does not count then.
+    public var pathBytes: String?
     /// The class by Foundation's raw value. When null, the one that the directory above gives.
     public var protection: String?
     /// Whether what lies in a directory gets the class too. False when null.
     public var recursive: Bool?
 
-    public init(app: String, path: String, protection: FileProtection?, recursive: Bool = false) {
+    public init(
+        app: String, path: String, pathBytes: String? = nil, protection: FileProtection?, recursive: Bool = false
+    ) {
         self.app = app
         self.path = path
+        self.pathBytes = pathBytes
         self.protection = protection?.rawValue
         self.recursive = recursive
     }

@@ -8,10 +8,13 @@ public struct InspectRequest: ControlRequest {
     public var app: String
     /// Relative to the app's home.
     public var path: String
+    /// The path's bytes in base64, as a listing has them where they are not UTF-8; `path` does not count then.
+    public var pathBytes: String?
 
-    public init(app: String, path: String) {
+    public init(app: String, path: String, pathBytes: String? = nil) {
         self.app = app
         self.path = path
+        self.pathBytes = pathBytes
     }
 
     public func check() throws(DeviceError) {

@@ -8,14 +8,17 @@ public struct FileChange: Codable, Hashable, Sendable {
     /// A file that has changed, or a directory whose entries have, relative to the app's home. Null where anything of
     /// the app may have changed.
     public var path: String?
+    /// The path's bytes in base64; null where it is UTF-8, and `path` is enough.
+    public var pathBytes: String?
 
-    public init(app: String?, path: String?) {
+    public init(app: String?, path: String?, pathBytes: String? = nil) {
         self.app = app
         self.path = path
+        self.pathBytes = pathBytes
     }
 
     private enum CodingKeys: CodingKey {
-        case app, path
+        case app, path, pathBytes
     }
 
     /// Writes null where there is nothing, so that a script finds the keys in every line.
@@ -23,5 +26,6 @@ public struct FileChange: Codable, Hashable, Sendable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(app, forKey: .app)
         try container.encode(path, forKey: .path)
+        try container.encode(pathBytes, forKey: .pathBytes)
     }
 }

@@ -6,6 +6,8 @@ public struct FileListing: Codable, Hashable, Sendable {
     public struct File: Codable, Hashable, Sendable {
         /// Relative to the app's home. Bytes that are not UTF-8 show as replacement characters.
         public var path: String
+        /// The path's bytes in base64, for requests about it; null where it is UTF-8, and `path` is enough.
+        public var pathBytes: String?
         /// `file`, `directory`, `symbolicLink`, `fifo` or `socket`.
         public var kind: String
         /// The length in bytes that the app sees.
@@ -35,9 +37,11 @@ public struct FileListing: Codable, Hashable, Sendable {
 
         public init(
             path: String, kind: String, size: Int64, storedSize: Int64, modified: String, mode: String, links: UInt64,
-            protection: String?, backup: String, excluded: Bool, purgeable: Bool, target: String?, fault: String? = nil
+            protection: String?, backup: String, excluded: Bool, purgeable: Bool, target: String?, fault: String? = nil,
+            pathBytes: String? = nil
         ) {
             self.path = path
+            self.pathBytes = pathBytes
             self.kind = kind
             self.size = size
             self.storedSize = storedSize
@@ -54,7 +58,7 @@ public struct FileListing: Codable, Hashable, Sendable {
 
         private enum CodingKeys: CodingKey {
             case path, kind, size, storedSize, modified, mode, links, protection, backup, excluded, purgeable, target,
-                fault
+                fault, pathBytes
         }
 
         /// Writes null where there is nothing, so that a script finds the keys in every answer.
@@ -73,6 +77,7 @@ public struct FileListing: Codable, Hashable, Sendable {
             try container.encode(purgeable, forKey: .purgeable)
             try container.encode(target, forKey: .target)
             try container.encode(fault, forKey: .fault)
+            try container.encode(pathBytes, forKey: .pathBytes)
         }
     }
 
