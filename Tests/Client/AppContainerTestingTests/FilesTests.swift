@@ -142,6 +142,26 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(1))) func `a change of a file with two names may be anywhere in its app`() async throws {
+        try await withFiles { device, home in
+            try FileManager.default.linkItem(
+                atPath: home + "/Documents/a", toPath: home + "/Documents/inside/second")
+            let told = Task {
+                for try await change in device.changes where change.path == nil { return change.app }
+                return nil
+            }
+            let work = Task {
+                while !Task.isCancelled {
+                    try Data("more".utf8).write(to: URL(filePath: home + "/Documents/inside/second"))
+                    try? await Task.sleep(for: .milliseconds(5))
+                }
+            }
+            #expect(try await told.value == app)
+            work.cancel()
+            _ = await work.result
+        }
+    }
+
     /// Changes a file of four bytes by one kind of call.
     private func change(_ path: String, by action: String) throws {
         let script =

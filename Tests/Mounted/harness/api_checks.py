@@ -25,7 +25,7 @@ def lines(context, response):
         return json.loads(response.content.splitlines()[-1])
     return {
         "/v1/events/follow": {"time": "2026-01-01T00:00:00.000Z", "event": "locked"},
-        "/v1/changes/follow": {"app": None, "path": None},
+        "/v1/changes/follow": {"app": None, "path": None, "pathBytes": None},
     }.get(context.operation.path, {"result": {}})
 
 

@@ -78,7 +78,8 @@ final class ChangeFeed: Sendable {
     }
 
     private func record(_ change: FileChange) {
-        for follower in followers { follower.add(change) }
+        let place = change.place
+        for follower in followers { follower.add(change, at: place) }
     }
 
     /// Strong references, released outside of the lock: the last one takes it.

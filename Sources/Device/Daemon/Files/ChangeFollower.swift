@@ -30,14 +30,15 @@ final class ChangeFollower: Sendable {
     }
 
     /// Adds a place. Returns at once.
-    func add(_ change: FileChange) {
+    /// - Parameter place: as ``AppContainer/FileChange/place`` has it; made once for all followers.
+    func add(_ change: FileChange, at place: [UInt8]) {
         state.change { state in
-            guard state.changes[[]] == nil else { return }
-            guard change.app != nil, state.changes.count < ChangeFollower.most else {
+            guard state.changes[[]] == nil, state.changes[place] == nil else { return }
+            guard !place.isEmpty, state.changes.count < ChangeFollower.most else {
                 state.changes = [[]: FileChange(app: nil, path: nil)]
                 return
             }
-            state.changes[change.place] = change
+            state.changes[place] = change
         }
     }
 
@@ -61,7 +62,7 @@ final class ChangeFollower: Sendable {
 
 extension FileChange {
     /// What tells two changes apart; empty where anything may have changed.
-    fileprivate var place: [UInt8] {
+    var place: [UInt8] {
         guard let app else { return [] }
         return [app, path.map { "\0" + $0 } ?? "", pathBytes ?? ""].flatMap { Array($0.utf8) + [0] }
     }

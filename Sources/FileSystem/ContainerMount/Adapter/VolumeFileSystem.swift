@@ -97,6 +97,7 @@ final class VolumeFileSystem: FileSystem {
         do throws(Fault) {
             let entry = try volume.link(node.id, to: name, in: parent.id)
             recordChange(of: parent.id)
+            recordChange(of: node.id)
             send(entry, reply)
         } catch {
             fail(reply, staleIfMoved(error, in: parent.id, for: reply.caller), .link) { rule in
@@ -124,7 +125,7 @@ final class VolumeFileSystem: FileSystem {
     /// reply: until then the kernel keeps the node, and a caller that goes on finds the change told.
     @inline(__always)
     func recordChange(of node: NodeID) {
-        if events.followsChanges() { events.changed(volume.homePath(of: node)) }
+        if events.followsChanges() { events.changed(volume.placeOfChange(of: node)) }
     }
 
     /// Takes the reference back if the kernel did not take the reply.

@@ -108,6 +108,16 @@ extension Volume {
         return table.homePath(of: node, name)
     }
 
+    /// The place that shows a change of a node: of a file with further names, which the kernel need not have looked up,
+    /// anything in its home.
+    public func placeOfChange(of id: NodeID) -> HomePath {
+        let place = homePath(of: id)
+        let count = try? keepingPlace(of: id) { (node) throws(Fault) in
+            node.kind == .file ? try statuses.status(of: node).linkCount : 1
+        }
+        return (count ?? 1) > 1 ? HomePath.anything(of: place.app) : place
+    }
+
     /// - Returns: nil when the node of this inode of the host is not known.
     public func homePath(ofInode inode: UInt64) -> HomePath? {
         table.known(inode: inode).map { table.homePath(of: $0) }

@@ -22,6 +22,9 @@ public struct HomePath: Hashable, Sendable {
         self.bytes = bytes
     }
 
+    /// Anything in a home: a path of which all is left out.
+    static func anything(of app: ContainerIdentifier?) -> HomePath { HomePath(app: app, path: mark, cut: 1) }
+
     /// Bytes of names and slashes that a path has at most.
     public static let longest = 1024
     /// Stands for the head that is left out.
