@@ -224,7 +224,9 @@ let package = Package(
             "AppContainerCommandTests", in: "Client", of: ["AppContainer", "AppContainerCommand", "SandboxModel"],
             resources: [.copy("Transcripts")]),
         tests("AppContainerTests", in: "Client", of: ["AppContainer", "Platform"]),
-        tests("DevicePageTests", in: "Client", of: ["AppContainer", "ControlServer", "DevicePage", "SandboxModel"]),
+        tests(
+            "DevicePageTests", in: "Client",
+            of: ["AppContainer", "ControlServer", "DevicePage", "Platform", "SandboxModel"]),
         tests(
             "AppContainerTestingTests", in: "Client",
             of: ["AppContainer", "AppContainerCommand", "AppContainerTesting", "ContainerFoundation", "Platform"]),

@@ -81,7 +81,22 @@ final class ConnectionHandler: ChannelInboundHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         // The client closed its half before its request began. The parser reports an end within a request.
         if case .arriving = phase, case ChannelEvent.inputClosed = event { context.close(promise: nil) }
+        if case .answering = phase, case ChannelEvent.inputClosed = event { closeOnceGone(after: .seconds(1)) }
         context.fireUserInboundEventTriggered(event)
+    }
+
+    /// Closes a connection of which the client has closed more than its half. Over TCP it looks the same until something
+    /// is sent, and a stream that a browser has left may be silent for ever.
+    private func closeOnceGone(after time: TimeAmount) {
+        guard let context else { return }
+        context.eventLoop.assumeIsolated().scheduleTask(in: time) {
+            guard case .answering = self.phase, let context = self.context else { return }
+            if HTTPServer.isPeerGone(context.channel) {
+                context.close(promise: nil)
+            } else {
+                self.closeOnceGone(after: .seconds(10))
+            }
+        }
     }
 
     /// Closes a connection whose request is incomplete: its time is up, or a newer one needs its descriptor.

@@ -136,6 +136,12 @@ public final class HTTPServer: Sendable {
 }
 
 extension HTTPServer {
+    /// Whether nobody has the socket any more that is connected to a port. Of a Unix socket the kernel tells by itself.
+    static func isPeerGone(_ channel: any Channel) -> Bool {
+        guard let address = channel.localAddress, address.port != nil else { return false }
+        return peerOnPort(of: channel) == .unknown
+    }
+
     /// TCP_ESTABLISHED, and TCP_CLOSE_WAIT of a client that has closed its half.
     private static let connected: Set<UInt8> = [1, 8]
 

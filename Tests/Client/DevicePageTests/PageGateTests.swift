@@ -44,7 +44,8 @@ struct PageGateTests {
         address.set(port: 80)
         for origin in ["http://\(host)", "http://evil.example", "http://127.0.0.1:8080"] {
             let request = HTTPRequest(
-                method: "POST", path: "/v1/lock", headers: [(name: "host", value: host), (name: "origin", value: origin)],
+                method: "POST", path: "/v1/lock",
+                headers: [(name: "host", value: host), (name: "origin", value: origin)],
                 client: ClientDisconnect())
             #expect((PageGate(address: address).refusal(of: request) == nil) == (origin == "http://\(host)"))
         }

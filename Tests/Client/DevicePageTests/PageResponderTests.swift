@@ -21,7 +21,8 @@ struct PageResponderTests {
             access: access, gate: PageGate(address: address),
             files: try PageFiles(with: Array(#"{"device":"/devices/phone","secret":"5ec4e7"}"#.utf8)),
             forwarding: PageForwarding(device: device, isReadOnly: false),
-            uploads: Uploads(device: device, isReadOnly: false), reports: PageReports(device: device, isReadOnly: false), users: [1000])
+            uploads: Uploads(device: device, isReadOnly: false),
+            reports: PageReports(device: device, isReadOnly: false), users: [1000])
     }
 
     private func response(

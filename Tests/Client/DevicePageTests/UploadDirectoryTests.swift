@@ -1,6 +1,7 @@
 // Files that wait for their delivery: nothing of them stays, whatever ended the server, and nothing of others goes.
 
 import Foundation
+import Platform
 import SandboxModel
 import Testing
 
@@ -30,13 +31,32 @@ struct UploadDirectoryTests {
         try inBase {
             let running = UploadDirectory(in: base)
             let file = try running.makeFile("file")
+            let path = try running.place(file)
             try abandon()
             try abandon()
             UploadDirectory(in: base).removeAbandoned()
             #expect(left.count == 1)
-            #expect(files.fileExists(atPath: file.path))
+            #expect(files.fileExists(atPath: path))
             file.remove()
             running.remove()
+            #expect(left == [])
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `a file has its name and its content for its delivery, and nothing stays`(hasUnnamed: Bool) throws {
+        try inBase {
+            let directory = UploadDirectory(in: base, hasUnnamed: hasUnnamed)
+            let file = try directory.makeFile("große datei")
+            // Without a name the kernel removes it with the process, however that ends.
+            #expect(left.isEmpty == hasUnnamed)
+            try Array("text".utf8).withSpan { try file.descriptor.descriptor.write($0, to: 0) }
+            let path = try directory.place(file)
+            #expect(path.hasSuffix("/große datei") && files.contents(atPath: path) == Data("text".utf8))
+            #expect(try directory.place(file) == path)
+            file.remove()
+            #expect(!files.fileExists(atPath: path))
+            directory.remove()
             #expect(left == [])
         }
     }

@@ -30,7 +30,8 @@ struct LoopbackPeerTests {
         var user: uid_t? { LoopbackPeer.user(atPort: port, connectedTo: server) }
 
         private static func call(
-            _ body: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32, _ number: Int32, _ host: UInt32, _ port: UInt16
+            _ body: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32, _ number: Int32, _ host: UInt32,
+            _ port: UInt16
         ) -> Int32 {
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)

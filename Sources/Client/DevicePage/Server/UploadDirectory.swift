@@ -6,7 +6,7 @@ import Platform
 import SandboxModel
 import Synchronization
 
-/// A directory of this user alone, made with the first file. It is locked for as long as this process lives: one that a
+/// A directory of this user alone, made with the first file that has a name. It is locked for as long as this process lives: one that a
 /// killed process has left has no lock, and the next server removes it.
 ///
 /// Lock: of the directory, a leaf, held while it is made.
@@ -17,28 +17,52 @@ final class UploadDirectory: Sendable {
     }
 
     private let base: String
+    private let hasUnnamed: Bool
     private let made = Mutex<Made?>(nil)
     private static let prefix = "appcontainer-page-"
     /// Another server may take one for abandoned between its making and its lock. Only bad luck has it do so twice.
     private static let attempts = 5
 
-    /// - Parameter base: the directory for temporary files, as others may use too.
-    init(in base: String = FileManager.default.temporaryDirectory.path) {
+    /// - Parameters:
+    ///   - base: the directory for temporary files, as others may use too.
+    ///   - hasUnnamed: false for a filesystem that has no files without names.
+    init(in base: String = FileManager.default.temporaryDirectory.path, hasUnnamed: Bool = true) {
         self.base = HostPath.withoutTrailingSlashes(base)
+        self.hasUnnamed = hasUnnamed
     }
 
-    /// Makes a file in a directory of its own, because the device delivers a file under the name that it has.
+    /// Makes a file. It has no name until it is complete, where the filesystem allows that: the kernel removes it then
+    /// with this process.
     func makeFile(_ name: FileName) throws(Complaint) -> UploadedFile {
         try Complaint.wrap("cannot keep \(name.text) for its delivery") { () throws(SystemError) in
-            let directory = "\(try path())/\(Entropy.uuid())"
-            try HostPath.makeDirectory(directory, mode: 0o700)
+            if hasUnnamed {
+                do throws(SystemError) {
+                    return UploadedFile(name, try Descriptor.unnamedFile(in: base))
+                } catch {
+                    guard error == .notSupported || error == .isDirectory else { throw error }
+                }
+            }
+            let place = try makePlace()
             return UploadedFile(
-                name: name, directory: directory,
-                descriptor: SharedDescriptor(
-                    try Descriptor.open(
-                        path: "\(directory)/\(name.text)", flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
-                ))
+                name,
+                try Descriptor.open(
+                    path: "\(place)/\(name.text)", flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600),
+                place: place)
         }
+    }
+
+    /// Gives a complete file its name, in a directory of its own: the device delivers it under the name that it has.
+    /// - Returns: its path.
+    func place(_ file: UploadedFile) throws(Complaint) -> String {
+        try Complaint.wrap("cannot deliver \(file.name.text)") { () throws(SystemError) in
+            try file.place { () throws(SystemError) in try makePlace() }
+        }
+    }
+
+    private func makePlace() throws(SystemError) -> String {
+        let place = "\(try path())/\(Entropy.uuid())"
+        try HostPath.makeDirectory(place, mode: 0o700)
+        return place
     }
 
     /// Removes the directory, which is empty by then.
@@ -84,19 +108,5 @@ final class UploadDirectory: Sendable {
             return Made(path: path, lock: SharedDescriptor(lock))
         }
         throw .busy
-    }
-}
-
-/// A file that is being put together.
-struct UploadedFile: Sendable {
-    let name: FileName
-    fileprivate let directory: String
-    let descriptor: SharedDescriptor
-
-    var path: String { "\(directory)/\(name.text)" }
-
-    func remove() {
-        try? HostPath.removeFile(path)
-        try? HostPath.removeDirectory(directory)
     }
 }

@@ -157,7 +157,8 @@ final class Uploads: Sendable {
     /// Has the device deliver a file that is complete, and removes it here.
     private func deliver(_ file: UploadedFile, _ part: Part) async throws(Complaint) -> HTTPResponse {
         defer { forget(part.upload, file) }
-        guard let body = try? JSONEncoder().encode(DeliverRequest(app: part.app, files: [file.path])) else {
+        let path = try directory.place(file)
+        guard let body = try? JSONEncoder().encode(DeliverRequest(app: part.app, files: [path])) else {
             throw Complaint(.unexpected, "the request cannot be written as JSON")
         }
         do throws(DeviceError) {

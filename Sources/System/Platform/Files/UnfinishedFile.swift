@@ -1,5 +1,6 @@
 // Files that get their name only when they are complete, or never.
 
+import CPlatform
 public import Glibc
 public import SandboxModel
 
@@ -63,5 +64,23 @@ public final class UnfinishedFile {
         }
         self.name = nil
         try directory.synchronize()
+    }
+}
+
+extension Descriptor {
+    /// `open(2)` with `O_TMPFILE`: a file without a name, which goes with its last descriptor, however that is closed.
+    /// - Parameter directory: of the filesystem that has the file.
+    /// - Throws: EOPNOTSUPP or EISDIR where the filesystem has no such files.
+    public static func unnamedFile(in directory: String, mode: mode_t = S_IRUSR | S_IWUSR) throws(SystemError)
+        -> Descriptor
+    {
+        try open(path: directory, flags: O_RDWR | platform_O_TMPFILE, mode: mode)
+    }
+
+    /// `linkat(2)` of /proc/self/fd/N: gives a file of ``unnamedFile(in:mode:)`` a name.
+    /// - Throws: EEXIST.
+    public borrowing func giveName(_ path: String) throws(SystemError) {
+        let own = "/proc/self/fd/\(number)"
+        try systemCall { unsafe linkat(AT_FDCWD, own, AT_FDCWD, path, AT_SYMLINK_FOLLOW) }
     }
 }
