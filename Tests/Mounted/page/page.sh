@@ -40,6 +40,14 @@ case_a_page_reaches_only_the_part_of_the_control_api_that_it_needs() {
     start
     attack only_what_the_page_needs
     attack requests_are_bounded
+    attack no_request_has_two_meanings
+    stop
+}
+
+case_clients_of_a_page_that_are_slow_or_go_hold_up_nobody() {
+    start
+    attack a_slow_request_gives_way
+    attack streams_leave_nothing
     stop
 }
 
@@ -94,19 +102,23 @@ case_the_command_of_a_page_says_what_is_wrong() {
     start
     local port link
     complains 3 appcontainer ui missing --no-browser
-    complains 64 appcontainer ui "$DEVICE" --port 70000
+    complains 64 appcontainer ui "$DEVICE" --port 65536
+    complains 64 appcontainer ui "$DEVICE" --port -1
     complains 64 appcontainer ui "$DEVICE" --port x
     appcontainer ui "$DEVICE" --no-browser >./link &
     eventually grep -q token link
     link=$(cat link)
     port=${link#*1:}
     complains 20 appcontainer ui "$DEVICE" --no-browser --port "${port%%/*}"
+    appcontainer ui "$DEVICE" --no-browser --port 0 >./free &
+    eventually grep -q token free
+    same "$(curl -sS -o answer -w '%{http_code}' "$(cat free)")" 200 'a free port'
     # Two pages of one device work side by side.
     appcontainer ui "$DEVICE" --no-browser --read-only >./other &
     eventually grep -q token other
     same "$(curl -sS -o answer -w '%{http_code}' "$(cat other)")" 200 'the other page'
     same "$(curl -sS -o answer -w '%{http_code}' "$link")" 200 'the page'
-    kill %1 %2
+    kill %1 %2 %3
     wait
     stop
 }
@@ -165,6 +177,18 @@ usercase_the_link_of_a_page_is_opened_where_there_is_a_browser() {
     stop
 }
 
+case_a_page_goes_on_in_the_background_of_a_shell() {
+    start
+    timeout 100 /usr/bin/python3 "$HERE/links.py" "$DEVICE"
+    stop
+}
+
+usercase_a_page_has_no_port_of_the_superuser() {
+    start
+    complains 23 appcontainer ui "$DEVICE" --no-browser --port 81
+    stop
+}
+
 case_top_shows_a_device() {
     start
     echo text >"$DOCUMENTS/file"
@@ -187,8 +211,66 @@ case_top_shows_a_device() {
     same "$(appcontainer status "$DEVICE" --json | json daemon pid)" null daemon
 }
 
+on_terminal() { TERM=xterm timeout 100 /usr/bin/python3 "$HERE/terminal.py" "$1" "$DEVICE"; }
+
 case_top_draws_on_a_terminal_and_leaves_it_as_it_was() {
     start
-    TERM=xterm timeout 60 /usr/bin/python3 "$HERE/terminal.py" "$DEVICE"
+    # Wide characters, a text that turns round, and what a terminal obeys.
+    refused touch "$MOUNT"/$'漢字かな交じりの長い名前漢字かな交じりの長い名前\u202etxt\e[2J\n'
+    on_terminal draws_and_ends
+    on_terminal needs_no_input
+    on_terminal its_terminal_goes
+    stop
+}
+
+case_top_leaves_the_terminal_while_it_is_stopped_and_when_it_quits() {
+    start
+    on_terminal stops_and_goes_on
+    on_terminal nobody_can_continue_it
+    on_terminal quits
+    stop
+}
+
+case_top_follows_the_size_of_its_terminal() {
+    start
+    refused touch "$MOUNT/new"
+    on_terminal follows_the_size
+    stop
+}
+
+case_top_says_in_a_line_that_it_cannot_draw_or_that_its_device_is_gone() {
+    start
+    complains 27 appcontainer top "$DEVICE"
+    contains "$(appcontainer top "$DEVICE" 2>&1 || true)" '--once'
+    # Without a terminal's abilities it draws nothing either.
+    TERM=dumb script -qec "appcontainer top '$DEVICE'" typescript >/dev/null && fail 'it draws'
+    contains "$(cat typescript)" '--once'
+    [ "$(grep -c '1049h' typescript)" = 0 ] || fail 'it draws'
+    complains 3 appcontainer top missing --once
+    stop
+}
+
+case_top_counts_the_requests_of_all_mounts() {
+    make_app com.example.Other Other
+    start
+    appcontainer install "$DEVICE" "$WORK/Other.app"
+    mkdir other
+    appcontainer mount "$DEVICE" com.example.Other other
+    local before after
+    before=$(appcontainer top "$DEVICE" --json)
+    mkdir "$DOCUMENTS/one" other/Documents/two other/Documents/three
+    after=$(appcontainer top "$DEVICE" --json)
+    python3 - "$before" "$after" <<'END'
+import json, sys
+before, after = map(json.loads, sys.argv[1:])
+count = after["requests"]["mkdir"] - before["requests"].get("mkdir", 0)
+assert count == 3, f"mkdir {count} times"
+assert list(after) == sorted(after) and set(after) == {
+    "time", "status", "apps", "requests", "requestsPerSecond", "refused"}, list(after)
+for app in after["apps"]:
+    assert set(app) == {"identifier", "name", "running", "state", "mountPoint"}, app
+assert "mkdir" not in after["requestsPerSecond"], "a rate of what came before"
+END
+    appcontainer unmount other
     stop
 }

@@ -42,40 +42,32 @@ struct Top: AsyncParsableCommand {
 
     /// Draws until `q` is pressed or a signal comes, and leaves the terminal as it was.
     private static func draw(_ path: String) async throws {
-        let drawing = Task {
-            let watch = DeviceWatch(path)
-            while true {
-                let size = Terminal.size ?? (columns: 80, rows: 24)
-                let snapshot = try await watch.snapshot(refusals: size.rows)
-                let lines = TopScreen(snapshot: snapshot, columns: size.columns, rows: size.rows).lines
-                try Terminal.writeOutput(Top.home + lines.joined(separator: Top.nextLine) + Top.clearRest)
-                try await Task.sleep(for: .seconds(1))
-            }
-        }
-        let signals = Interrupts { drawing.cancel() }
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        let signals = Interrupts { end.finish() }
         defer { signals.end() }
-        let keys = TerminalKeys { key in if [UInt8(ascii: "q"), UInt8(ascii: "Q")].contains(key) { drawing.cancel() } }
-        defer { keys?.end() }
-        try Terminal.writeOutput(Top.enter)
-        defer { try? Terminal.writeOutput(Top.leave) }
-        do {
-            try await drawing.value
-        } catch is CancellationError {
+        let display = TopDisplay { key in if [UInt8(ascii: "q"), UInt8(ascii: "Q")].contains(key) { end.finish() } }
+        defer { display.end() }
+        let further = Interrupts(of: TopDisplay.signals) { display.take($0) }
+        defer { further.end() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in ends {} }
+            group.addTask {
+                let watch = DeviceWatch(path)
+                while true {
+                    try display.show(try await watch.snapshot(refusals: Terminal.size?.rows ?? 24))
+                    try await Task.sleep(for: .seconds(1))
+                }
+            }
+            defer { group.cancelAll() }
+            try await group.next()
         }
     }
-
-    // ECMA-48 and xterm: the second screen without a cursor, and back.
-    private static let enter = "\u{1B}[?1049h\u{1B}[?25l"
-    private static let leave = "\u{1B}[?25h\u{1B}[?1049l"
-    private static let home = "\u{1B}[H"
-    private static let nextLine = "\u{1B}[K\r\n"
-    private static let clearRest = "\u{1B}[K\u{1B}[J"
 }
 
 /// Takes snapshots of a device, each with the requests since the one before.
 private final class DeviceWatch {
     private let path: String
-    private var before: (activity: Activity, time: ContinuousClock.Instant)?
+    private var before: (activity: Activity, process: Int32?, time: ContinuousClock.Instant)?
 
     init(_ path: String) {
         self.path = path
@@ -96,8 +88,15 @@ private final class DeviceWatch {
             (status, apps, activity) = (try OfflineDevice.status(path), [], Activity(requests: [:]))
         }
         let now = ContinuousClock.now
-        let earlier = before.map { ($0.activity, seconds: ($0.time.duration(to: now)) / .seconds(1)) }
-        before = (activity, now)
+        let process = status.daemon.pid
+        // Another process counts from 0.
+        let earlier = before.map { before in
+            (
+                before.process == process ? before.activity : Activity(requests: [:]),
+                seconds: before.time.duration(to: now) / .seconds(1)
+            )
+        }
+        before = (activity, process, now)
         return TopSnapshot(
             status: status, apps: apps, activity: activity, before: earlier,
             refused: try EventRecord.last(refusals, named: .refused, of: path))

@@ -18,16 +18,16 @@ struct TopScreen {
         let left = max(rows - lines.count, 0)
         // Half for each, and what one does not need for the other.
         let mostApps = max(left / 2, left - refused.count)
-        lines += apps.count <= mostApps ? apps : TopScreen.cut(apps, to: mostApps)
+        lines += apps.count <= mostApps ? apps : cut(apps, to: mostApps)
         lines += refused.prefix(max(rows - lines.count, 0))
         return Array(lines.prefix(rows))
     }
 
     /// Drops the last lines, and says how many.
-    private static func cut(_ lines: [String], to count: Int) -> [String] {
+    private func cut(_ lines: [String], to count: Int) -> [String] {
         guard count > 0 else { return [] }
         let dropped = lines.count - count + 1
-        return lines.prefix(count - 1) + [Style.faint("  and \(dropped) more")]
+        return lines.prefix(count - 1) + [line("  and \(dropped) more", Style.faint)]
     }
 
     // MARK: Parts
@@ -39,7 +39,7 @@ struct TopScreen {
         if let wait = status.passcodeWait { state += ", takes a passcode in \(wait) s" }
         let time = String(snapshot.time.dropFirst(11).prefix(8)) + " UTC"
         var lines = [
-            row([(status.device, Style.heading), (state, Style(ofState: status.state))], last: time)
+            row(status.device, (state, Style(ofState: status.state)), time)
         ]
         if let space = status.space {
             lines.append(
@@ -57,10 +57,10 @@ struct TopScreen {
     private var apps: [String] {
         guard !snapshot.apps.isEmpty else { return [] }
         let width = max(columns - 30, 10)
-        return [Style.heading(line(TopScreen.padded("APP", to: width) + "STATE"))]
+        return [Style.heading(line(DisplayWidth.padded("APP", to: width) + "STATE"))]
             + snapshot.apps.map { app in
                 let state = app.running ? app.state.rawValue : app.mountPoint == nil ? "not running" : "mounted"
-                return line(TopScreen.padded(fitted(app.identifier, width - 1), to: width) + state)
+                return line(DisplayWidth.padded(DisplayWidth.fitted(app.identifier, to: width - 1), to: width) + state)
             }
     }
 
@@ -78,31 +78,21 @@ struct TopScreen {
 
     /// Text on one line of the terminal, with its look.
     private func line(_ text: String, _ style: Style? = nil) -> String {
-        let fitted = fitted(text, columns)
+        let fitted = DisplayWidth.fitted(text, to: columns)
         return style?(fitted) ?? fitted
     }
 
-    /// Words at the left and one at the right.
-    private func row(_ words: [(text: String, style: Style)], last: String) -> String {
-        var left = columns - last.count - 2
-        var line = ""
-        for (index, word) in words.enumerated().reversed() {
-            // The first word gives way: it is a path.
-            let text = fitted(word.text, index == 0 ? max(left, 0) : columns / 2)
-            left -= text.count + (index == 0 ? 0 : 2)
-            line = (index == 0 ? "" : "  ") + word.style(text) + line
-        }
-        return line + String(repeating: " ", count: max(left, 0) + 2) + last
-    }
-
-    /// The text without what a terminal obeys, and without its end where it is too long.
-    private func fitted(_ text: String, _ width: Int) -> String {
-        let text = text.onOneLine
-        return text.count <= width ? text : String(text.prefix(max(width - 1, 0))) + "…"
-    }
-
-    private static func padded(_ text: String, to width: Int) -> String {
-        text + String(repeating: " ", count: max(width - text.count, 0))
+    /// A path, a state and a time. Where there is too little place the path gives way first, and then the time.
+    private func row(_ path: String, _ state: (text: String, style: Style), _ time: String) -> String {
+        let state = (text: DisplayWidth.fitted(state.text, to: columns), style: state.style)
+        var left = columns - DisplayWidth.of(state.text)
+        let timeWidth = time.utf8.count + 2
+        let isTimed = left >= timeWidth
+        if isTimed { left -= timeWidth }
+        let path = DisplayWidth.fitted(path, to: max(left - 2, 0))
+        if !path.isEmpty { left -= DisplayWidth.of(path) + 2 }
+        return (path.isEmpty ? "" : Style.heading(path) + "  ") + state.style(state.text)
+            + (isTimed ? String(repeating: " ", count: left + 2) + time : "")
     }
 
     private static func text(_ number: Double) -> String {

@@ -4,9 +4,9 @@ import AppContainer
 import SandboxModel
 
 /// A device at one moment, and the requests that came since an earlier one.
-struct TopSnapshot: Encodable {
+struct TopSnapshot: Encodable, Sendable {
     /// An app that is installed.
-    struct ListedApp: Encodable {
+    struct ListedApp: Encodable, Sendable {
         let identifier: String
         let name: String
         let running: Bool
@@ -49,8 +49,7 @@ struct TopSnapshot: Encodable {
     let refused: [Event]
 
     /// - Parameters:
-    ///   - before: the requests at the beginning of the time that was watched.
-    ///   - seconds: its length.
+    ///   - before: the requests of the same process at the beginning of the time that was watched, and its length.
     init(
         status: DeviceStatus, apps: [App], activity: Activity, before: (Activity, seconds: Double)?, refused: [Event]
     ) {
@@ -67,8 +66,8 @@ struct TopSnapshot: Encodable {
         }
         var rates: [String: Double] = [:]
         for (kind, count) in activity.requests {
-            // A process that was started anew counts from 0.
-            let new = count >= earlier.requests[kind] ?? 0 ? count - (earlier.requests[kind] ?? 0) : count
+            let known = earlier.requests[kind] ?? 0
+            let new = count > known ? count - known : 0
             if new > 0 { rates[kind] = (Double(new) / seconds * 10).rounded() / 10 }
         }
         requestsPerSecond = rates

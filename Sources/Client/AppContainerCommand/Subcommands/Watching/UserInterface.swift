@@ -79,10 +79,17 @@ struct UserInterface: AsyncParsableCommand {
     /// Prints another link for each line of a terminal's input. The end of the input ends nothing.
     private static func printLinksOnEnter(_ server: PageServer) {
         guard Terminal.isTerminal(STDIN_FILENO) else { return }
+        // A job in the background that reads is stopped, and the page with it: then the read fails instead.
+        signal(SIGTTIN, SIG_IGN)
         let thread = try? HostThread(name: "links") {
-            while let line = try? Terminal.readLine(silently: false) {
-                _ = line
-                try? Output.line(server.makeLink())
+            while true {
+                do throws(SystemError) {
+                    guard try Terminal.readLine(silently: false) != nil else { return }
+                    try? Output.line(server.makeLink())
+                } catch {
+                    // It may come to the foreground, which nothing tells.
+                    sleep(1)
+                }
             }
         }
         thread?.detach()
