@@ -71,7 +71,10 @@ final class ChangeFeed: Sendable {
         switch event.event {
         case .purged, .cleaned, .delivered:
             let names = HostPath.names(of: event.path ?? "").dropLast()
-            record(FileChange(app: event.app, path: event.pathCut == nil ? names.joined(separator: "/") : nil))
+            let path = names.joined(separator: "/")
+            // An event has text alone, which may stand for bytes that are none.
+            let isWhole = event.pathCut == nil && !path.unicodeScalars.contains("\u{fffd}")
+            record(FileChange(app: event.app, path: isWhole ? path : nil))
         case .installed: record(FileChange(app: event.app, path: nil))
         default: break
         }

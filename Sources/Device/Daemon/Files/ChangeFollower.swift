@@ -61,7 +61,7 @@ final class ChangeFollower: Sendable {
 }
 
 extension FileChange {
-    /// What tells two changes apart; empty where anything may have changed.
+    /// The bytes that tell two changes apart; none where anything may have changed.
     var place: [UInt8] {
         guard let app else { return [] }
         return [app, path.map { "\0" + $0 } ?? "", pathBytes ?? ""].flatMap { Array($0.utf8) + [0] }

@@ -6,7 +6,7 @@ public import SandboxModel
 
 /// Callbacks of a device's mounts. All but `ended` and `failed` are called on the thread of a request.
 public struct MountEvents: Sendable {
-    /// A mount has ended.
+    /// A mount has ended. It must not call the table, whose other calls wait for its return.
     let ended: @Sendable (ActiveMount) -> Void
     /// Asked first for each refused call, with the rule and the caller's thread (0 if not visible). No lock is held.
     /// - Returns: the number of earlier calls not reported; nil if this one is not to be reported either.

@@ -15,8 +15,6 @@ import Synchronization
 /// Locks: `changes` is held for the whole of a mount, an unmount, a lock, a restart or the end. `state` comes after it
 /// and is held for moments: no callback, system call or request runs under it.
 public final class MountTable: Sendable {
-    /// Called once for each mount that has ended: by ``unmount(_:lazily:)``, from outside, or at the daemon's end. It
-    /// must not call the table on the same thread.
     struct State: Sendable {
         var records = MountRecords()
         /// The mount of the whole device, from the first mount to the end; nil in an unprivileged daemon.

@@ -84,6 +84,12 @@ struct ChangeFeedTests {
             ])
     }
 
+    @Test func `an event whose directory is no text is anything of its app`() async throws {
+        let follower = feed.follow()
+        feed.record(Event(.purged, app: app.text, path: "Library/Caches/\u{fffd}/x"))
+        #expect(try await lines(follower) == [FileChange(app: app.text, path: nil)])
+    }
+
     @Test func `the end of the device ends what is followed, and what is followed later`() async {
         let follower = feed.follow()
         feed.end()
