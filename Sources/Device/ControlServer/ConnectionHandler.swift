@@ -85,8 +85,8 @@ final class ConnectionHandler: ChannelInboundHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// Closes a connection of which the client has closed more than its half. Over TCP it looks the same until something
-    /// is sent, and a stream that a browser has left may be silent for ever.
+    /// Closes a connection of which the client has closed more than its half. Over TCP it looks the same until
+    /// something is sent, and a stream that a browser has left may be silent for ever.
     private func closeOnceGone(after time: TimeAmount) {
         guard let context else { return }
         context.eventLoop.assumeIsolated().scheduleTask(in: time) {

@@ -1,4 +1,4 @@
-// What a request gets, by its path and by what it has of the right to use the page.
+// The answer to a request, by its path and by what it has of the right to use the page.
 
 import ControlServer
 import Testing

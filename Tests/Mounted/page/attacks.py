@@ -273,7 +273,7 @@ def no_request_has_two_meanings(device, app, home):
                 ("GET http://127.0.0.1/v1/status HTTP/1.1\r\n", b""), ("GET * HTTP/1.1\r\n", b""),
                 ("CONNECT 127.0.0.1:80 HTTP/1.1\r\n", b""), ("GET /v1/status HTTP/2.0\r\n", b"")):
             check(status(head, body) in (400, 405), head)
-        # What comes behind a request is no request.
+        # Bytes behind a request are none.
         check(status("GET /v1/status HTTP/1.1\r\n", lock) == 200, "one more behind it")
         check(status("GET /v1/status HTTP/1.1\r\nContent-Length: 4\r\n", b"{}{}" + lock) in (200, 400), "a body of GET")
         for path in ("//v1/lock", "/v1//lock", "/v1/lock/", "/v1/./lock", "/x/../v1/lock", "/v1%2Flock", "/V1/lock",
@@ -311,7 +311,7 @@ def deliveries_are_files_of_their_own(device, app, home):
         page.process.wait()
         page.process.returncode = 0
     check(served.temporary_directories() == before, "what is left", served.temporary_directories() - before)
-    # What it had given a name, the next one does.
+    # A name that it had given stays, and the next one removes it.
     temporary = os.environ.get("TMPDIR", "/tmp")
     abandoned = f"{temporary}/appcontainer-page-{uuid.uuid4()}"
     os.makedirs(abandoned + "/one")

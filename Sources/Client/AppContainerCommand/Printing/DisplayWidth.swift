@@ -7,8 +7,8 @@ enum DisplayWidth {
 
     /// A text on one line and in so many columns at most, with `…` in place of what is too much.
     ///
-    /// No character of it moves another or is hidden in it: what a terminal obeys is escaped, of marks on one letter only
-    /// the first ones are kept, and joiners, which terminals heed or do not, are left out.
+    /// No character of it moves another or is hidden in it: what a terminal obeys is escaped, of marks on one letter
+    /// only the first ones are kept, and joiners, which terminals heed or do not, are left out.
     static func fitted(_ text: String, to most: Int) -> String {
         let text = plain(text)
         guard of(text) > most else { return text }
@@ -79,8 +79,8 @@ enum DisplayWidth {
         return wide.contains { $0.contains(scalar.value) } ? 2 : 1
     }
 
-    /// Wide and fullwidth characters of EastAsianWidth.txt (Unicode 16), blocks as a whole: an unassigned character among
-    /// them counts as wide, as the standard wants it for most.
+    /// Wide and fullwidth characters of EastAsianWidth.txt (Unicode 16), blocks as a whole: an unassigned character
+    /// among them counts as wide, as the standard wants it for most.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x231A...0x231B, 0x2329...0x232A, 0x2630...0x2637, 0x268A...0x268F, 0x2E80...0x303E,
         0x3041...0x33FF, 0x3400...0x4DBF, 0x4DC0...0x9FFF, 0xA000...0xA4CF, 0xA960...0xA97C, 0xAC00...0xD7A3,

@@ -3,8 +3,8 @@
 import Dispatch
 import Glibc
 
-/// Runs a closure at SIGINT, SIGTERM and SIGHUP instead of ending the process, or at other signals. One at a time of each
-/// signal: ``end()`` restores the default actions, not those of an earlier one.
+/// Runs a closure at SIGINT, SIGTERM and SIGHUP instead of ending the process, or at other signals. One at a time of
+/// each signal: ``end()`` restores the default actions, not those of an earlier one.
 final class Interrupts {
     private let numbers: [Int32]
     private let sources: [any DispatchSourceSignal]

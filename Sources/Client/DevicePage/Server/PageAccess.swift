@@ -67,7 +67,7 @@ final class PageAccess: Sendable {
         }
     }
 
-    /// Whether a request has the secret. What the device tells, and what is done with it, needs that and the cookie.
+    /// Whether a request has the secret. All that concerns the device needs that and the cookie.
     /// - Parameter headers: the values of its headers ``header``.
     func admits(secrets headers: [String]) -> Bool {
         headers.count == 1 && PageAccess.digest(headers[0]) == secretDigest

@@ -6,8 +6,8 @@ import Platform
 import SandboxModel
 import Synchronization
 
-/// A directory of this user alone, made with the first file that has a name. It is locked for as long as this process lives: one that a
-/// killed process has left has no lock, and the next server removes it.
+/// A directory of this user alone, made with the first file that has a name. It is locked for as long as this process
+/// lives: one that a killed process has left has no lock, and the next server removes it.
 ///
 /// Lock: of the directory, a leaf, held while it is made.
 final class UploadDirectory: Sendable {

@@ -48,8 +48,8 @@ public enum Terminal {
     /// `raise(3)`: ends the process by SIGPIPE, silently, as other programs end whose reader in a pipeline is gone.
     public static func endUnread() { obey(SIGPIPE) }
 
-    /// `raise(3)` with the signal's default action: ends the process, or stops it. Returns when the process goes on; the
-    /// signal has the action then that it had before.
+    /// `raise(3)` with the signal's default action: ends the process, or stops it. Returns when the process goes on;
+    /// the signal has the action then that it had before.
     public static func obey(_ number: Int32) {
         var action = sigaction()
         unsafe sigaction(number, nil, &action)
@@ -65,8 +65,8 @@ public enum Terminal {
         unsafe sigaction(number, &action, nil)
     }
 
-    /// Stops the process until its job has the terminal of standard output, as the terminal itself does with a job of the
-    /// background that sets it. A job that nobody can bring to the foreground goes on.
+    /// Stops the process until its job has the terminal of standard output, as the terminal itself does with a job of
+    /// the background that sets it. A job that nobody can bring to the foreground goes on.
     public static func waitForForeground() {
         let foreground = tcgetpgrp(STDOUT_FILENO)
         if foreground >= 0, foreground != getpgrp() { obey(SIGTTOU) }

@@ -3,13 +3,13 @@
 public import Glibc
 import SandboxModel
 
-/// Tells whose process is connected to a port of 127.0.0.1. The kernel has no SO_PEERCRED for TCP, but finds a socket by
-/// its two addresses: one question, however many connections there are.
+/// Tells whose process is connected to a port of 127.0.0.1. The kernel has no SO_PEERCRED for TCP, but finds a socket
+/// by its two addresses: one question, however many connections there are.
 public enum LoopbackPeer {
     /// The user of the client's socket, while a process has it. It may have closed its half behind a request.
     ///
-    /// The answer is about this connection as long as the server's own socket is connected after it: until then no other
-    /// connection can have its addresses.
+    /// The answer is about this connection as long as the server's own socket is connected after it: until then no
+    /// other connection can have its addresses.
     /// - Parameters:
     ///   - port: the client's.
     ///   - server: the port that it is connected to.
@@ -64,7 +64,8 @@ public enum LoopbackPeer {
     private static func answer(to question: [UInt8]) throws(SystemError) -> [UInt8] {
         let kind = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let netlink = try Descriptor(owning: systemCall { socket(AF_NETLINK, kind, family) })
-        // To the kernel, whose reply is there when this returns. No process without rights over the network can send here.
+        // To the kernel, whose reply is there when this returns. Only who may administer the network could send here
+        // too.
         try systemCall { unsafe send(netlink.number, question, question.count, 0) }
         var reply = [UInt8](repeating: 0, count: 1024)
         let size = try systemCall { unsafe recv(netlink.number, &reply, reply.count, Int32(MSG_DONTWAIT)) }
