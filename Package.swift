@@ -35,8 +35,10 @@ func library(_ name: String, of package: String) -> Target.Dependency {
 
 /// The scripts of a device's page.
 let pageScripts = [
-    "API", "Actions", "Commands", "Device", "DeviceActions", "Events", "FileActions", "FilePage", "Files",
-    "Guidelines", "Layout", "Map", "Model", "Page", "Report", "Rows", "Text", "TimeLine", "Tree", "Worker",
+    "Common/API", "Common/Actions", "Common/Commands", "Common/Elements", "Common/Text", "Device/Device",
+    "Device/DeviceActions", "Device/Events", "Device/TimeLine", "Feed", "Files/FileActions", "Files/FilePage",
+    "Files/Files", "Files/Guidelines", "Files/Layout", "Files/Listing", "Files/Map", "Files/Model", "Files/RowView",
+    "Files/Rows", "Files/Tree", "Files/Worker", "Live", "Page", "Report",
 ]
 
 let package = Package(

@@ -9,12 +9,14 @@ enum PageTemplate {
     /// The scripts, in the order in which they rely on each other.
     static let script = joined([
         PackageResources.Text_js,
+        PackageResources.Elements_js,
         PackageResources.API_js,
         PackageResources.Commands_js,
         PackageResources.Model_js,
         PackageResources.Rows_js,
         PackageResources.Layout_js,
         PackageResources.Files_js,
+        PackageResources.RowView_js,
         PackageResources.Tree_js,
         PackageResources.Map_js,
         PackageResources.FilePage_js,
@@ -27,15 +29,19 @@ enum PageTemplate {
         PackageResources.Guidelines_js,
         PackageResources.Report_js,
         PackageResources.Page_js,
+        PackageResources.Live_js,
     ])
-    /// The script of the worker.
+    /// The script of a page's worker, which lists files.
     static let worker = joined([
         PackageResources.API_js,
         PackageResources.Model_js,
+        PackageResources.Listing_js,
         PackageResources.Rows_js,
         PackageResources.Layout_js,
         PackageResources.Worker_js,
     ])
+    /// The script of the worker that all pages of a browser share.
+    static let feed = joined([PackageResources.API_js, PackageResources.Feed_js])
     static var style: [UInt8] { PackageResources.Page_css }
 
     /// The page with everything in it. Its policy lets only these scripts and this style run.

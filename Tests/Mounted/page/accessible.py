@@ -40,6 +40,14 @@ class Reader(Handled):
         found = self.value(FOUND)
         check(found == [], "found", *where, json.dumps(found, indent=1))
 
+    def windows(self, name):
+        """Windows of all widths and colours, one after the other, in which nothing is cut off at the side."""
+        for width, dark in WINDOWS:
+            self.dress(width, dark, 860)
+            wide = self.value("document.scrollingElement.scrollWidth - innerWidth")
+            check(wide <= 0, f"the {name} is wider than its window by", wide, width)
+            yield width, dark
+
     def visit_all(self, app, *where):
         """Every view, panel and dialog of the page."""
         self.value("page.choose('Documents/note', true)")
@@ -71,11 +79,7 @@ def a_page_is_fit_for_every_reader(device, app, home):
     with Reader(device) as page:
         page.wait("page.record.all.some(event => event.event === 'refused')")
         page.inject()
-        for width, dark in WINDOWS:
-            page.dress(width, dark, 860)
-            # Nothing is cut off at the side.
-            wide = page.value("document.scrollingElement.scrollWidth - innerWidth")
-            check(wide <= 0, "the page is wider than its window by", wide, width)
+        for width, dark in page.windows("page"):
             page.visit_all(app, width, dark)
         page.click(action("Lock now"))
         page.wait("byID('state').textContent === 'Locked'")

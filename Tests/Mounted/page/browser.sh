@@ -58,6 +58,28 @@ oncecase_a_page_shows_files_as_they_are_and_change() {
     in_browser looked files_are_sorted_filtered_and_followed,the_map_leads_to_files,the_legend_filters_the_files
 }
 
+oncecase_a_page_has_every_file_after_bursts_of_changes() {
+    start
+    in_browser followed files_stay_true_through_bursts,the_row_that_is_meant_stays_so
+}
+
+oncecase_many_pages_of_one_browser_follow_a_device() {
+    start
+    in_browser followed pages_of_a_browser_share_what_they_follow
+}
+
+oncecase_a_page_is_steady_under_the_hand_of_its_reader() {
+    start
+    in_browser followed controls_stay_while_the_page_changes,lines_are_copied_by_keys
+    in_browser followed a_pointer_that_passes_by_leaves_the_line,events_lead_to_files_that_are_there_alone
+}
+
+oncecase_a_page_says_what_it_cannot_do() {
+    start
+    in_browser followed a_page_tells_apart_slow_and_ended,what_cannot_be_delivered_is_said,a_purge_needs_its_amount
+    in_browser followed the_time_line_tells_when_the_device_was_off
+}
+
 rootoncecase_a_page_shows_changes_of_what_apps_share() {
     make_app com.example.Other Other
     start --group group.com.example.shared

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from kit import read
+from kit import check, read
 from served import Served
 from window import Window, action, element, run, told
 
@@ -43,6 +43,13 @@ class Handled(Window):
         self.served.__exit__()
         if kind is None:
             self.is_content()
+
+    def confirm(self, line):
+        """Confirms the dialog that is open, which shows this command line. Returns that."""
+        check(self.command() == line, "the line of the dialog is", self.command(), "and not", line)
+        self.click(SUBMIT)
+        self.is_closed()
+        return line
 
     def state(self):
         return told("status", self.device)["state"]

@@ -8,22 +8,29 @@ import time
 import browser
 from kit import check
 
-KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "Home": 36, "ArrowRight": 39, "ArrowDown": 40, "/": 191}
+KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "Home": 36, "ArrowRight": 39, "ArrowDown": 40, "/": 191, "c": 67}
 
-# The place of an element that is shown, can be used, and is not covered. A function finds it: it may be drawn anew
-# meanwhile.
-PLACE = """((find) => {
+# The place of an element that is shown, can be used, is not covered, and has come to rest. A function finds it: it may
+# be drawn anew meanwhile.
+PLACE = """(find => {
+    const middle = found => {
+        const { left, top, width, height } = found.getBoundingClientRect();
+        return [left + width / 2, top + height / 2];
+    };
     const found = find();
     if (!found || found.disabled || found.ariaDisabled === "true") return null;
     found.scrollIntoView({ block: "nearest" });
-    const { left, top, width, height } = found.getBoundingClientRect();
-    const [x, y] = [left + width / 2, top + height / 2];
-    const hit = document.elementFromPoint(x, y);
-    return hit && (found === hit || found.contains(hit)) ? [x, y] : null;
+    const before = middle(found);
+    return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => {
+        const place = middle(found);
+        const hit = document.elementFromPoint(...place);
+        const isReady = String(place) === String(before) && find() === found && found.contains(hit);
+        done(isReady ? place : null);
+    })));
 })(() => %s)"""
 
 # Whether the next click came to the element that was meant.
-HEAR = """((find) => {
+HEAR = """(find => {
     window.clicked = false;
     const hear = event => window.clicked = !!find()?.contains(event.target);
     addEventListener("click", hear, { capture: true, once: true });
@@ -79,6 +86,26 @@ class Window(browser.Browser):
         text = self.value("document.querySelector('dialog')?.textContent ?? byID('outcome').textContent")
         check(False, "did not come true:", expression, *seen, "said:", text, self.complaints)
 
+    def tab(self, place):
+        """Opens another tab of the page, as a reader who duplicates one. Returns its session."""
+        own, self.session = self.session, None
+        pages = lambda: {one["targetId"] for one in self.call("Target.getTargets")["targetInfos"]
+                         if one["type"] == "page"}
+        before = pages()
+        self.session = own
+        self.call("Runtime.evaluate", expression=f"void window.open({json.dumps(place)})", userGesture=True)
+        # Of the browser itself: what is attached by a page ends with that.
+        self.session = None
+        while pages() == before:
+            time.sleep(0.02)
+        target, = pages() - before
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log"):
+            self.call(f"{domain}.enable")
+        self.wait("typeof page === 'object' && !!page.bar")
+        found, self.session = self.session, own
+        return found
+
     # MARK: Pointer and keys
 
     def mouse(self, kind, x, y, **more):
@@ -90,18 +117,25 @@ class Window(browser.Browser):
         return x, y
 
     def click(self, found):
-        for _ in range(20):
-            x, y = self.point(found)
-            self.value(HEAR % found)
-            self.mouse("mousePressed", x, y, button="left", clickCount=1)
-            self.mouse("mouseReleased", x, y, button="left", clickCount=1)
-            if self.value("window.clicked"):
-                return
-        check(False, "nothing was clicked:", found)
+        """One click, as long as a hand takes: an element that is drawn anew meanwhile would not hear it."""
+        x, y = self.point(found)
+        self.value(HEAR % found)
+        self.mouse("mousePressed", x, y, button="left", clickCount=1)
+        self.mouse("mouseReleased", x, y, button="left", clickCount=1)
+        check(self.value("window.clicked"), "the click came to nothing, or to another element:", found)
+
+    def hold(self, found, seconds):
+        """A click of a slow hand."""
+        x, y = self.point(found)
+        self.value(HEAR % found)
+        self.mouse("mousePressed", x, y, button="left", clickCount=1)
+        time.sleep(seconds)
+        self.mouse("mouseReleased", x, y, button="left", clickCount=1)
+        check(self.value("window.clicked"), "the slow click came to nothing:", found)
 
     def key(self, name):
         code = {"key": name, "code": name, "windowsVirtualKeyCode": KEYS[name]}
-        text = {"text": {"Enter": "\r"}.get(name, name)} if name in ("Enter", "/") else {}
+        text = {"text": {"Enter": "\r"}.get(name, name)} if name in ("Enter", "/", "c") else {}
         self.call("Input.dispatchKeyEvent", type="keyDown", **code, **text)
         self.call("Input.dispatchKeyEvent", type="keyUp", **code)
 

@@ -23,6 +23,7 @@ struct PageFiles: Sendable {
         files = [
             "/page.css": File(bytes: PageTemplate.style, type: "text/css; charset=utf-8"),
             "/page.js": File(bytes: PageTemplate.script, type: "text/javascript; charset=utf-8"),
+            "/feed.js": File(bytes: PageTemplate.feed, type: "text/javascript; charset=utf-8"),
             "/worker.js": File(bytes: PageTemplate.worker, type: "text/javascript; charset=utf-8"),
         ]
     }

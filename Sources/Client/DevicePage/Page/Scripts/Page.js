@@ -1,4 +1,4 @@
-// The page as a whole: begins it, keeps the way to the device, and tells its parts what was chosen and has changed.
+// The page as a whole: keeps the way to the device, and tells its parts what was chosen and has changed.
 "use strict";
 
 const statusPatience = 15000;
@@ -33,18 +33,23 @@ const page = {
 
     /** Shows the page of a file, or with null that of the app. With `isToBeShown` the tree opens at it. */
     choose(path, isToBeShown) {
+        this.wanted = undefined;
+        if (this.mode === "report") {
+            this.chosenPath = path;
+            this.map.draw();
+            return;
+        }
         // What has the focus goes with the panel's content.
         const isLeft = (this.chosenPath ?? this.chosenEvent) !== null
             && byID("panel").contains(document.activeElement);
         this.chosenPath = path;
         this.chosenEvent = null;
-        this.map?.draw();
-        if (this.mode === "report") return;
+        this.map.draw();
         byID("panel").scrollTop = 0;
         if (path === null) {
             const chosen = this.findApp(this.app);
             this.panel.showApp(chosen, this.ownerOf(chosen));
-            if (isLeft) byID("tree").focus();
+            if (isLeft) this.filesInView().focus();
         } else {
             this.panel.showFile(path).then(() => this.panel.reveal());
             this.bar.show(commands.inspect(home(), path));
@@ -55,6 +60,7 @@ const page = {
     },
 
     chooseEvent(event) {
+        this.wanted = undefined;
         this.chosenPath = null;
         this.chosenEvent = event;
         this.panel.showEvent(event);
@@ -65,18 +71,32 @@ const page = {
         this.map.draw();
     },
 
+    /** The view of the files that is to be seen, for the focus. */
+    filesInView() {
+        return [byID("tree"), byID("map")].find(one => one.checkVisibility()) ?? byID("filter");
+    },
+
     /** Shows a file of any app, also one whose files are still being listed. */
     goTo(app, path) {
         this.openApp(app);
+        if (!byID("tree").checkVisibility()) showView("tree");
         this.wanted = path;
         this.seek();
     },
 
     async seek() {
         const path = this.wanted;
-        if (path === undefined || !await this.tree.reveal(path)) return;
-        this.wanted = undefined;
-        this.choose(path);
+        if (path === undefined) return;
+        // Asked first: what is complete then cannot be missed by the answer.
+        const { isComplete } = this;
+        const isThere = await this.tree.reveal(path);
+        if (path !== this.wanted) return;
+        if (isThere) {
+            this.choose(path);
+        } else if (isComplete) {
+            this.wanted = undefined;
+            this.bar.tell(`${shown(path)} is not there any more.`, true);
+        }
     },
 
     openApp(identifier) {
@@ -84,9 +104,9 @@ const page = {
         this.app = identifier;
         this.isComplete = false;
         this.wanted = undefined;
-        // The token of the link was used, and does not stay in the address.
         history.replaceState(null, "", location.pathname + "#" + encodeURIComponent(identifier));
         this.files.open(identifier);
+        if (this.tree.isFlat) this.tree.search();
         this.map.enter("");
         byID("tree").scrollTop = 0;
         this.tree.view.activate(-1, true);
@@ -100,7 +120,7 @@ const page = {
         const { filter } = this.tree;
         const words = filter.value.split(/\s+/).filter(one => one !== "");
         filter.value = (words.includes(word) ? words.filter(one => one !== word) : [...words, word]).join(" ");
-        if (byID("files").dataset.view === "guidelines") showView("tree");
+        if (!byID("tree").checkVisibility()) showView("tree");
         this.tree.search();
     },
 
@@ -112,25 +132,34 @@ const page = {
         if (this.chosenPath !== null) this.panel.showFile(this.chosenPath);
     },
 
+    /** Asks for the status. Questions overlap: an answer is shown unless that of a later one was. */
     async poll() {
+        const turn = this.asked = (this.asked ?? 0) + 1;
         let status;
         try {
             status = await request("status", undefined, AbortSignal.timeout(statusPatience));
         } catch (problem) {
-            this.lost(problem);
+            if (turn > (this.answered ?? 0)) this.lost(problem);
             return;
         }
+        if (turn < this.answered) return;
+        this.answered = turn;
         const isBack = this.problem !== null || this.status === null;
         this.status = status;
+        this.complaint = null;
         const found = isBack ? this.found() : null;
         this.deviceView.show(status);
         this.timeLine.sample(status);
-        replace(byID("actions"), actions.ofDevice().filter(Boolean));
+        this.showActions();
         // That an app is only held as running is no event.
         const apps = JSON.stringify([status.apps, status.mounts, status.running, status.suspended]);
         if (!isBack && apps !== this.lastApps) this.refreshApps();
         this.lastApps = apps;
         await found;
+    },
+
+    showActions() {
+        replace(byID("actions"), actions.ofDevice().filter(Boolean));
     },
 
     /** The device answers, for the first time or again. */
@@ -139,7 +168,10 @@ const page = {
         this.problem = null;
         document.body.classList.remove("lost");
         byID("sentence").hidden = true;
-        if (wasLost) this.bar.tell("The device answers again.");
+        if (wasLost) {
+            this.bar.tell("The device answers again.");
+            this.timeLine.lose(null);
+        }
         const rules = request("rules").then(list => this.rules = new Map(list.map(rule => [rule.rule, rule])),
             // Refusals are shown without their explanation then.
             () => undefined);
@@ -154,31 +186,31 @@ const page = {
             this.complaint = problem.message;
             return;
         }
-        const isSame = this.problem?.kind === problem.kind;
+        const isSame = this.problem?.kind === problem.kind && this.problem.message === problem.message;
+        if (this.problem !== null && !isSame) this.timeLine.lose(null);
         this.problem = problem;
         if (isSame) return;
+        const { words, command, state } = lossOf(problem);
         this.status = null;
         document.body.classList.add("lost");
-        this.deviceView.showOff(["ended", "signedOut"].includes(problem.kind) ? "unknown" : "off");
-        replace(byID("actions"));
-        const [words, command] = {
-            ended: ["The command that serves this page has ended. Start it again, and open the link that it prints:",
-                commands.ui()],
-            signedOut: ["This page is not let in any more: open the link that the command has printed, or press Enter "
-                + "there for a new one.", null],
-        }[problem.kind] ?? ["The device is off. The rest of the page is as it was last, and goes on by "
-            + "itself when the device is on:", commands.boot()];
-        replace(byID("sentence"), make("p", {}, words), command ? commandLine(() => command).element : null);
+        this.deviceView.showOff(state);
+        this.timeLine.lose(state);
+        this.showActions();
+        replace(byID("sentence"), make("p", {}, words), command ? commandLine(command).element : null);
         byID("sentence").hidden = false;
     },
 
     async refreshApps() {
+        const turn = this.askedApps = (this.askedApps ?? 0) + 1;
+        let apps;
         try {
-            this.apps = await request("apps");
+            apps = await request("apps");
         } catch (problem) {
             this.lost(problem);
             return;
         }
+        if (turn !== this.askedApps) return;
+        this.apps = apps;
         this.appList.show(this.apps);
         if (this.app === null || !this.findApp(this.app)) {
             const first = this.findApp(addressedApp()) ?? this.apps.find(app => app.running && app.mountPoint)
@@ -207,7 +239,6 @@ const page = {
 
     /** The state of the device has changed: what can be read now is another. */
     stateChanged() {
-        if (!this.tree) return;
         this.tree.view.update();
         this.showSums();
         if (this.chosenPath !== null) this.panel.showFile(this.chosenPath);
@@ -230,145 +261,19 @@ function addressedApp() {
     }
 }
 
-// MARK: Live
-
-const appEvents = new Set(["installed", "mounted", "unmounted", "entered", "suspended", "resumed", "terminated",
-    "restarted"]);
-
-/** Calls at once, and again when calls that came meanwhile are over: at most once in so many milliseconds. */
-function calm(milliseconds, call) {
-    let timer;
-    let isWanted = false;
-    const run = () => {
-        isWanted = false;
-        timer = setTimeout(() => {
-            timer = undefined;
-            if (isWanted) run();
-        }, milliseconds);
-        call();
-    };
-    return () => {
-        if (timer === undefined) run();
-        else isWanted = true;
-    };
-}
-
-function heed() {
-    const apps = calm(300, () => page.refreshApps());
-    const state = calm(200, () => page.poll());
-    page.record.listeners.push(event => {
-        if (event.moment < Date.now() - 5000) return;
-        if (appEvents.has(event.event)) apps();
-        if (eventTones[event.event] === "state" || event.event === "purged") state();
-    });
-    const sums = calm(1000, () => page.showSums());
-    const again = calm(250, () => page.map.schedule());
-    page.files.listen(notice => {
-        if (notice.notice === "failed") {
-            // The page says already where the device is out of reach.
-            if (isOutOfReach(notice)) return;
-            setText(byID("files-problem"), sentence(notice.message));
-            byID("files-problem").hidden = false;
-            return;
-        }
-        if (notice.notice === "touched") {
-            const path = page.chosenPath;
-            // With a directory all may have gone that lies in it.
-            const isMeant = one => one === null || one === "" || path === one || path.startsWith(one + "/");
-            if (path !== null && notice.paths.some(isMeant)) page.panel.showFile(path);
-            return;
-        }
-        byID("files-problem").hidden = true;
-        page.isComplete = notice.isComplete;
-        page.tree.view.schedule();
-        sums();
-        again();
-        if (page.wanted !== undefined) page.seek();
-    });
-}
-
-/** Follows a stream for as long as there is this page: when it ends, it is asked for again. */
-async function keepFollowing(path, take, begun) {
-    for (;;) {
-        try {
-            await follow(path, take, begun);
-        } catch (problem) {
-            page.lost(problem);
-        }
-        await new Promise(resume => setTimeout(resume, 1500));
+/** The page's words for a loss of its device, the command that helps, and the state that it shows. */
+function lossOf(problem) {
+    switch (problem.kind) {
+    case "ended":
+        return { words: "The command that serves this page has ended. Start it again, and open the link that it "
+            + "prints:", command: commands.ui, state: "unknown" };
+    case "signedOut":
+        return { words: "This page is not let in any more: open the link that the command has printed, or press Enter "
+            + "there for a new one.", state: "unknown" };
+    case "daemonUnreachable":
+        return { words: "The device is off. The rest of the page is as it was last, and goes on by itself when the "
+            + "device is on:", command: commands.boot, state: "off" };
+    default:
+        return { words: `${sentence(problem.message)} The page goes on asking.`, state: "unknown" };
     }
 }
-
-async function keepPolling() {
-    for (let turn = 0; ; turn += 1) {
-        if (!document.hidden || turn % 5 === 0) {
-            await page.poll();
-            if (page.problem === null && turn % 2 === 0) await pollActivity();
-            if (page.problem === null && turn % 6 === 5) await page.refreshFacts();
-            if (page.problem === null && turn % 10 === 9) await page.refreshApps();
-        }
-        await new Promise(resume => setTimeout(resume, 1000));
-    }
-}
-
-async function pollActivity() {
-    try {
-        const { requests } = await request("activity");
-        page.deviceView.showActivity(requests);
-    } catch {
-        // The next status says so, if the device is gone.
-    }
-}
-
-function showView(view) {
-    byID("files").dataset.view = view;
-    for (const button of document.querySelectorAll("[data-show]")) {
-        button.setAttribute("aria-pressed", String(button.dataset.show === view));
-    }
-    if (view === "guidelines") page.guidelines.show();
-}
-
-function beginLive() {
-    for (const part of document.querySelectorAll("[data-mode=report]")) part.remove();
-    for (const part of document.querySelectorAll("[data-mode=live]")) part.hidden = false;
-    document.body.classList.add("live");
-    Object.assign(page, {
-        bar: new CommandBar(), files: new WorkerFiles(), record: new EventRecord(), panel: new Panel(),
-        appList: new AppList(),
-        guidelines: new Guidelines(),
-    });
-    page.deviceView = new DeviceView();
-    page.tree = new Tree();
-    page.map = new Treemap();
-    page.list = new EventList(page.record);
-    page.timeLine = new TimeLine(page.record);
-    byID("read-only").hidden = !page.readOnly;
-    for (const button of document.querySelectorAll("[data-show]")) {
-        button.addEventListener("click", () => showView(button.dataset.show));
-    }
-    document.addEventListener("keydown", event => {
-        if (event.key !== "/" || event.target.closest("input, select, textarea, dialog")) return;
-        byID("filter").focus();
-        event.preventDefault();
-    });
-    acceptDrops(byID("files"));
-    heed();
-    showLegend(byID("legend"), null);
-    // A listing that begins after they are followed finds the changes before.
-    const relist = () => page.app && page.files.open(page.app);
-    keepFollowing("changes/follow", change => page.files.change(change.app, change.path), relist);
-    keepFollowing("events/follow", event => page.record.take(event), () => page.record.begin());
-    page.refreshApps();
-    keepPolling();
-}
-
-/** All that a page shows that no link has opened in this tab. */
-function askForLink() {
-    document.body.replaceChildren(make("p", { class: "sentence", role: "alert" },
-        "Open a link that the command has printed: press Enter there for a new one, or run it again."));
-}
-
-Object.assign(page, takeStart(byID("data").textContent));
-if (page.mode === "report") new Report(page).show();
-else if (secret === null) askForLink();
-else beginLive();

@@ -128,7 +128,8 @@ class Treemap {
         context.fillRect(0, 0, size.width, size.height);
         if (!map || map.entries.length === 0) {
             context.fillStyle = colours.quiet;
-            context.fillText("Nothing in here takes space.", 12, 20);
+            const isKnown = map && (page.mode === "report" || page.isComplete);
+            context.fillText(isKnown ? "Nothing in here takes space." : "The files are being listed …", 12, 20);
             return;
         }
         const pattern = this.hatch(context);
@@ -348,18 +349,19 @@ function showLegend(place, sums) {
         filter: `class:${known.letter.toLowerCase()}`, closed: !page.isReadable(index + 1),
     }));
     parts.push({ badge: make("span", { class: "swatch left-out" }), text: "Left out", name: "Left out of backups",
-        size: sums?.leftOut,
-        filter: "is:excluded" });
+        size: sums?.leftOut, filter: "is:excluded" });
     parts.push({ badge: make("span", { class: "swatch going" }), text: "Purgeable",
-        name: "May be purged while no app that has it runs", size: sums?.purgeable,
-        filter: "is:purgeable" });
+        name: "May be purged while no app that has it runs", size: sums?.purgeable, filter: "is:purgeable" });
     parts.push({ badge: classBadge(0), text: "Not encrypted", size: sums?.classes[0] });
-    replace(place, parts.map(part => make("li", {}, make(part.filter ? "button" : "span", {
-        type: part.filter ? "button" : null, class: "legend-entry",
-        title: part.filter ? `${part.name ?? part.text}: filter by ${part.filter}` : null, click: part.filter
-            && (() => page.filterBy(part.filter)),
-    }, part.badge, make("span", {}, part.text), part.closed
-        ? make("span", { class: "closed", title: "closed now" }, icon("lock"),
-        make("span", { class: "unseen" }, "closed now")) : null,
-        make("span", { class: "amount" }, part.size === undefined ? "" : bytes(part.size))))));
+    replace(place, parts.map(part => make("li", {}, legendEntry(part))));
+}
+
+function legendEntry({ badge, name, text, size, filter, closed }) {
+    const words = [badge, make("span", {}, text), closed ? make("span", { class: "closed", title: "closed now" },
+        icon("lock"), make("span", { class: "unseen" }, "closed now")) : null,
+    make("span", { class: "amount" }, size === undefined ? "" : bytes(size))];
+    // In a report there is nothing to filter.
+    if (page.mode === "report" || !filter) return make("span", { class: "legend-entry", title: name ?? null }, words);
+    return make("button", { type: "button", class: "legend-entry", title: `${name}: filter by ${filter}`,
+        click: () => page.filterBy(filter) }, words);
 }

@@ -85,18 +85,26 @@ async function deliver(app, files, progress, signal) {
         : `${counted(places.length, "file")} delivered to Documents/Inbox.`;
 }
 
+async function readPart(file, offset) {
+    try {
+        return await file.slice(offset, offset + deliveryPart).arrayBuffer();
+    } catch {
+        throw new Refusal("unreadable", `${file.name} cannot be read: it is a folder, or has changed since.`);
+    }
+}
+
 /** Sends a file part by part; the answer to the last one has its place in the home. */
 async function deliverOne(app, file, progress, signal) {
     const upload = crypto.randomUUID?.() ?? String(Math.random()).slice(2);
     let offset = 0;
     for (;;) {
-        const part = file.slice(offset, offset + deliveryPart);
-        const isLast = offset + part.size >= file.size;
+        const part = await readPart(file, offset);
+        const isLast = offset + part.byteLength >= file.size;
         const query = new URLSearchParams({ app, name: file.name, upload, offset: String(offset),
             ...(isLast ? { last: "1" } : {}) });
         const response = await send("/deliver?" + query, {
             method: "POST", body: part, signal, headers: { "Content-Type": "application/octet-stream" } });
-        offset += part.size;
+        offset += part.byteLength;
         progress?.({ activity: file.name, unit: "bytes", done: offset, total: file.size });
         if (!isLast) continue;
         const places = await response.json();
@@ -106,10 +114,14 @@ async function deliverOne(app, file, progress, signal) {
 
 /** Takes files that are dropped on the place of the files. */
 function acceptDrops(place) {
+    const hasFiles = event => [...event.dataTransfer?.types ?? []].includes("Files");
+    // A file that misses the place would be opened instead of the page.
+    for (const kind of ["dragover", "drop"]) {
+        addEventListener(kind, event => hasFiles(event) && !event.defaultPrevented && event.preventDefault());
+    }
     if (page.readOnly) return;
-    const hasFiles = event => [...event.dataTransfer.types].includes("Files");
     const over = event => {
-        if (!hasFiles(event) || !page.app) return;
+        if (!hasFiles(event) || !canDeliver()) return;
         event.preventDefault();
         event.dataTransfer.dropEffect = "copy";
         place.classList.add("dropping");
@@ -122,15 +134,23 @@ function acceptDrops(place) {
     place.addEventListener("drop", event => {
         place.classList.remove("dropping");
         const files = [...event.dataTransfer.files];
-        if (files.length === 0 || !page.app) return;
+        if (files.length === 0 || !canDeliver()) return;
         event.preventDefault();
-        carryOut("Deliver", () => commands.deliver(page.app, files.map(file => file.name)),
-            () => deliver(page.app, files));
+        deliverDropped(page.app, files);
     });
-    // A file that misses the place would be opened instead of the page.
-    for (const kind of ["dragover", "drop"]) {
-        addEventListener(kind, event => hasFiles(event) && !event.defaultPrevented && event.preventDefault());
-    }
+}
+
+/** Whether the chosen one is an app: an extension has no Inbox. */
+function canDeliver() {
+    const app = page.findApp(page.app);
+    return app !== undefined && page.problem === null && !page.ownerOf(app);
+}
+
+function deliverDropped(app, files) {
+    const tell = ({ activity, done, total }) => page.bar.tell(
+        done < total ? `Deliver ${shown(activity)}: ${bytes(done)} of ${bytes(total)} …` : "Deliver …");
+    return carryOut("Deliver", () => commands.deliver(app, files.map(file => file.name)),
+        () => deliver(app, files, tell));
 }
 
 // MARK: Files
@@ -146,6 +166,7 @@ function home() {
 
 function fileActions(facts) {
     const { path } = facts;
+    const of = { app: page.app, path };
     const isKept = ["symbolicLink", "fifo", "socket", "device"].includes(facts.kind);
     const app = page.findApp(page.app);
     const bundle = (page.ownerOf(app) ?? app)?.bundle;
@@ -155,14 +176,13 @@ function fileActions(facts) {
     }
     const mark = neverBackedUp.test(path) ? null : facts.isMarked ? actionButton({
         text: "Include", command: () => commands.include(home(), path), run: async () => {
-            await request("include", { app: page.app, path });
+            await request("include", of);
             return `${shown(path)} is included in backups again.`;
         } }) : actionButton({
         text: "Exclude", command: () => commands.exclude(home(), path), run: async () => {
-            await request("exclude", { app: page.app, path });
+            await request("exclude", of);
             return `${shown(path)} is left out of backups.`;
         } });
-    // Each path has buttons of its own, which nothing keeps for another.
     if (mark) mark.dataset.path = path;
     const protect = actionButton({
         text: "Protect…", command: () => commands.protect(home(), path, classes[facts.protection || 3].word, false),
@@ -174,6 +194,7 @@ function fileActions(facts) {
 
 function protectFile(facts) {
     const { path } = facts;
+    const { app } = page;
     const choices = classes.slice(1).map(known => make("label", { class: "choice" },
         make("input", { type: "radio", name: "class", value: known.letter,
             checked: classes[facts.protection].letter === known.letter }),
@@ -189,7 +210,7 @@ function protectFile(facts) {
         content: [pathLine(path), list, facts.isDirectory ? check("Also all that lies in it", recursive) : null,
             make("p", { class: "hint" }, "Content stays as it is; only the file’s key is wrapped anew.")],
         run: async () => {
-            await request("protect", { app: page.app, path, protection: chosen().raw, recursive: recursive.checked });
+            await request("protect", { app, path, protection: chosen().raw, recursive: recursive.checked });
             return `${shown(path)} has class ${chosen().letter}: ${chosen().name}.`;
         },
     });

@@ -33,7 +33,7 @@ function findingsTable(groups, isLive) {
             "span", { class: `severity severity-${group.severity}` }, shown(group.severity))),
             make("td", { class: "number" }, number(group.findings)), make("td", { class: "number" }, bytes(group.size)),
             make("td", { class: "wrap" }, isLive && path ? make("button", {
-                type: "button", class: "link", "data-path": path, click: () => page.choose(path, true) }, place)
+                type: "button", class: "link", "data-path": path, click: () => page.goTo(page.app, path) }, place)
                     : place, names),
             make("td", { class: "wrap" }, sentence(group.words)));
     };

@@ -9,8 +9,14 @@ const orders = {
         (model.columns.flags[left] & flag.leftOut) - (model.columns.flags[right] & flag.leftOut),
     purgeable: (model, left, right) =>
         (model.columns.flags[left] & flag.purgeable) - (model.columns.flags[right] & flag.purgeable),
-    modified: (model, left, right) => model.columns.modified[left] - model.columns.modified[right],
+    // A time that is not known is the earliest.
+    modified: (model, left, right) => (model.columns.modified[left] || 0) - (model.columns.modified[right] || 0),
 };
+
+/** A text as a filter compares it: in small letters, and accents in one of the two forms in which names have them. */
+function folded(text) {
+    return text.normalize("NFC").toLowerCase();
+}
 
 /** The bytes of a file, or of all files in a directory. */
 function weight(model, entry) {
@@ -20,7 +26,7 @@ function weight(model, entry) {
 /** The conditions of a filter: words that are in the path, and `class:a`, `is:excluded`, `is:purgeable`, `is:file`. */
 function parseFilter(text) {
     const conditions = { words: [], classes: [], bits: 0, kind: -1 };
-    for (const word of text.toLowerCase().split(/\s+/).filter(word => word !== "")) {
+    for (const word of folded(text).split(/\s+/).filter(word => word !== "")) {
         const [key, value] = word.split(":");
         const letter = "abcd".indexOf(value) + 1;
         if (key === "class" && value?.length === 1 && letter > 0) conditions.classes.push(letter);
@@ -63,7 +69,7 @@ class RowList {
     compare(left, right) {
         const difference = orders[this.key](this.model, left, right);
         const signed = this.isDescending ? -difference : difference;
-        // Times that are not known come last; names make the order one.
+        // Names make the order one.
         return signed || (this.model.names[left] < this.model.names[right] ? -1 : 1);
     }
 
@@ -109,7 +115,7 @@ class RowList {
         const found = [];
         const visit = (directory, prefix) => {
             for (const child of model.children[directory]) {
-                const path = prefix + model.names[child].toLowerCase();
+                const path = prefix + folded(model.names[child]);
                 const isDirectory = model.isDirectory(child);
                 if ((model.columns.flags[child] & bits) === bits && words.every(word => path.includes(word))
                     && (letters.length === 0 || !isDirectory && letters.includes(model.columns.protection[child]))
@@ -129,7 +135,7 @@ class RowList {
         const parent = columns.parent[entry];
         const siblings = this.text === "" ? this.childrenOf(parent) : null;
         const row = {
-            entry, index, name: model.names[entry], kind: kinds[columns.kind[entry]], size: weight(model, entry),
+            index, name: model.names[entry], kind: kinds[columns.kind[entry]], size: weight(model, entry),
             protection: columns.protection[entry], modified: columns.modified[entry], level: this.levels[index] || 1,
             isMarked: model.has(entry, flag.marked), isLeftOut: model.has(entry, flag.leftOut),
             isPurgeable: model.has(entry, flag.purgeable), files: columns.files[entry],
@@ -146,12 +152,15 @@ class RowList {
 
 /** The questions of the page about a model, by name. Both the worker and a report answer them with this. */
 const answers = {
-    rows({ list }, { from, to }) {
+    /** The rows of a range, and the place of the one of a path, which is -1 where it is not among them. */
+    rows({ model, list }, { from, to, path }) {
         list.refresh();
         const end = Math.min(to, list.rows.length);
         const rows = [];
         for (let index = Math.max(0, from); index < end; index += 1) rows.push(list.row(list.rows[index], index));
-        return { count: list.rows.length, from: Math.max(0, from), rows };
+        const entry = path === undefined ? -1 : model.find(path);
+        return { count: list.rows.length, from: Math.max(0, from), rows,
+            place: entry < 0 ? -1 : list.rows.indexOf(entry) };
     },
 
     order({ list }, { key, isDescending, text }) {
@@ -163,25 +172,29 @@ const answers = {
         return { count: list.rows.length };
     },
 
-    toggle({ model, list }, { entry, isExpanded }) {
-        if (!model.isDirectory(entry)) return { count: list.rows.length };
+    toggle({ model, list }, { path, isExpanded }) {
+        const entry = model.directories.get(path);
+        if (entry === undefined) return;
         if (isExpanded) model.columns.flags[entry] |= flag.expanded;
         else model.columns.flags[entry] &= ~flag.expanded;
+        list.refresh();
         if (list.text === "") list.flatten();
-        return { count: list.rows.length };
     },
 
-    /** Opens the directories above a path. The index is -1 where the path is not there or is not let through. */
+    /**
+     * Opens the directories above a path. The index is -1 where the filter does not let it through, and where it is not
+     * there, which `isThere` tells.
+     */
     reveal({ model, list }, { path }) {
         const entry = model.find(path);
-        if (entry <= 0) return { index: -1 };
+        if (entry <= 0) return { index: -1, isThere: false };
         for (let at = model.columns.parent[entry]; at > 0; at = model.columns.parent[at]) {
             model.columns.flags[at] |= flag.expanded;
         }
         list.invalidate();
         list.refresh();
         const index = list.rows.indexOf(entry);
-        return { index, count: list.rows.length, row: index < 0 ? null : list.row(entry, index) };
+        return { index, count: list.rows.length, isThere: true };
     },
 
     facts({ model, list }, { path }) {

@@ -38,8 +38,8 @@ class WorkerFiles {
         this.worker.postMessage({ order: "open", app });
     }
 
-    change(app, path) {
-        this.worker.postMessage({ order: "change", app, path });
+    change(changes) {
+        this.worker.postMessage({ order: "change", changes });
     }
 
     listen(listener) {

@@ -10,30 +10,33 @@ class DeviceView {
         this.badge = byID("state");
         this.grace = byID("grace");
         this.rates = { text: "–", top: "" };
-        setText(byID("device-name"), shown(page.device.split("/").filter(part => part !== "").pop() ?? page.device));
+        const name = shown(page.device.split("/").filter(part => part !== "").pop() ?? page.device);
+        setText(byID("device-name"), name);
         byID("device-path").replaceChildren(pathOf(page.device));
+        document.title = `${name} – appcontainer`;
         setInterval(() => this.tick(), 250);
-        document.title = `${shown(page.device.split("/").pop())} – appcontainer`;
     }
 
     /** Shows a status that came. */
     show(status) {
-        const isNew = this.status?.state !== status.state;
+        const readable = state => state?.readable.join();
+        const isNew = this.status?.state !== status.state || readable(this.status) !== readable(status);
         this.status = status;
         this.received = performance.now();
         if (isNew) this.announce(status.state);
-        this.tick();
         this.fill();
     }
 
     announce(state) {
         this.badge.className = `state state-${state}`;
         replace(this.badge, icon(stateIcons[state] ?? "boot"), make("span", {}, stateNames[state] ?? shown(state)));
-        page.stateChanged?.();
+        page.stateChanged();
     }
 
     showOff(state) {
         this.status = null;
+        this.activity = null;
+        this.rates = { text: "–", top: "" };
         this.announce(state);
         this.grace.hidden = true;
         replace(this.facts, make("p", { class: "quiet" }, "Nothing is known while the device does not answer."));
@@ -67,9 +70,13 @@ class DeviceView {
             this.graceWhole = 0;
         }
         const wait = byID("passcode-wait");
-        if (wait) setText(wait, `next attempt in ${duration(Math.ceil(this.passcodeWait()))}`);
+        if (wait) setText(wait, this.waitText());
         const clock = byID("clock-now");
         if (clock && this.clock) setText(clock, timeText(this.deviceTime()));
+    }
+
+    waitText() {
+        return `next attempt in ${duration(Math.ceil(this.passcodeWait()))}`;
     }
 
     fill() {
@@ -104,7 +111,8 @@ class DeviceView {
         } else if (status.eraseAfterTen) {
             parts.push(", ten wrong ones erase it");
         }
-        if (status.passcodeWait) parts.push("; ", make("span", { id: "passcode-wait", class: "warning" }, "…"));
+        if (status.passcodeWait) parts.push("; ", make("span", { id: "passcode-wait", class: "warning" },
+            this.waitText()));
         return make("span", {}, parts);
     }
 
@@ -121,7 +129,7 @@ class DeviceView {
     clockWords() {
         if (!this.clock) return null;
         const ahead = this.clock.ahead;
-        return make("span", {}, make("span", { id: "clock-now" }, "–"),
+        return make("span", {}, make("span", { id: "clock-now" }, timeText(this.deviceTime())),
             ahead >= 1 ? make("span", { class: "quiet" }, ` ${duration(ahead)} ahead`) : null);
     }
 

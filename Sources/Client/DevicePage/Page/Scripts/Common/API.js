@@ -1,7 +1,10 @@
 // Requests to the device by its control API, and answers that come line by line. The worker has this file too.
 "use strict";
 
-/** A request that was not granted. Its kind is `ended` where nobody answers, and else as the control API names it. */
+/**
+ * A request that was not granted. Its kind is `ended` where nobody answers, `slow` where nobody has answered in time,
+ * `cancelled`, `signedOut`, and else as the control API names it.
+ */
 class Refusal extends Error {
     constructor(kind, message, status) {
         super(message);
@@ -44,14 +47,20 @@ function takeStart(text) {
     return start;
 }
 
+/** The refusal for a request that failed on its way. */
+function failureOf(problem, signal) {
+    if (problem.name === "TimeoutError") return new Refusal("slow", "The device has not answered for some seconds.");
+    if (problem.name === "AbortError" || signal?.aborted) return new Refusal("cancelled", "it was cancelled");
+    return new Refusal("ended", endedSentence);
+}
+
 async function send(path, options) {
     let response;
     const headers = { ...options?.headers, "X-Page-Secret": secret ?? "" };
     try {
         response = await fetch(path, { credentials: "same-origin", cache: "no-store", ...options, headers });
     } catch (problem) {
-        if (problem.name === "AbortError") throw new Refusal("cancelled", "it was cancelled");
-        throw new Refusal("ended", endedSentence);
+        throw failureOf(problem, options?.signal);
     }
     if (!response.ok) throw await refusalOf(response);
     return response;
@@ -67,16 +76,24 @@ async function request(path, body, signal) {
     const response = await send("/v1/" + path, { ...posted(body), signal });
     try {
         return await response.json();
-    } catch {
-        throw new Refusal("ended", endedSentence);
+    } catch (problem) {
+        throw failureOf(problem, signal);
     }
 }
 
 // So that a record of thousands of events never holds up a frame.
 const linesAtOnce = 200;
 
+/** Lets other work go first. Unlike a timer it is not held up in a page that is not looked at. */
 function pause() {
-    return new Promise(resume => setTimeout(resume, 0));
+    return new Promise(resume => {
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = () => {
+            port1.close();
+            resume();
+        };
+        port2.postMessage(null);
+    });
 }
 
 /** Reads JSON line by line until the answer ends. */
@@ -126,7 +143,10 @@ async function work(path, body, progress, signal) {
     return last.result;
 }
 
+const kindsOutOfReach = new Set(["ended", "slow", "signedOut", "daemonUnreachable", "daemonEnded", "shuttingDown",
+    "deviceMissing", "notADevice", "otherDevice"]);
+
 /** Whether it was the way to the device that failed, and not the request. */
 function isOutOfReach(problem) {
-    return ["ended", "signedOut", "daemonUnreachable", "daemonEnded", "shuttingDown"].includes(problem?.kind);
+    return problem.status === 503 || kindsOutOfReach.has(problem.kind);
 }

@@ -1,4 +1,4 @@
-// Text of a device, made safe to show; sizes and times in the reader's form; elements, which are made here only.
+// Text of a device, made safe to show; sizes and times in the reader's form.
 "use strict";
 
 // Characters that show nothing, end a line, or turn the direction of what stands beside them. With the flag u a
@@ -49,90 +49,6 @@ function shortened(text, most = mostOfFace) {
     if (characters.length <= most) return characters.join("");
     const half = Math.floor((most - 1) / 2);
     return characters.slice(0, half).join("") + "…" + characters.slice(-half).join("");
-}
-
-// MARK: Elements
-
-const drawings = "http://www.w3.org/2000/svg";
-
-function decorate(made, attributes, children) {
-    for (const [name, value] of Object.entries(attributes ?? {})) {
-        if (value === undefined || value === null || value === false) continue;
-        if (typeof value === "function") made.addEventListener(name, value);
-        else made.setAttribute(name, value === true ? "" : String(value));
-    }
-    made.append(...children.flat(Infinity).filter(child => child !== undefined && child !== null && child !== false));
-    return made;
-}
-
-/** An element. A function among the attributes hears the event of its name; strings among the children are text. */
-function make(name, attributes, ...children) {
-    return decorate(document.createElement(name), attributes, children);
-}
-
-function draw(name, attributes, ...children) {
-    return decorate(document.createElementNS(drawings, name), attributes, children);
-}
-
-const outlines = {
-    lock: "M4.5 7V5a3.5 3.5 0 0 1 7 0v2M3.5 7h9v6.5h-9z",
-    unlock: "M4.5 7V5a3.5 3.5 0 0 1 6.8-1.2M3.5 7h9v6.5h-9z",
-    boot: "M8 2v6M4.6 4.2a5.2 5.2 0 1 0 6.8 0",
-    folder: "M1.5 4V3h5l1.5 1.5h6.5v8.5h-13z",
-    file: "M3.5 1.5h6l3 3v10h-9zM9.5 1.5v3h3",
-    symbolicLink: "M3.5 12.5c0-5 3-6.500 8.500-6.500M9 3l3 3-3 3",
-    fifo: "M1.5 5.5h13v5h-13zM4.5 8h7",
-    socket: "M8 2.5a5.5 5.5 0 1 0 .01 0M8 6a2 2 0 1 0 .01 0",
-    chevron: "M6 4l4 4-4 4",
-    copy: "M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z",
-    close: "M4 4l8 8M12 4l-8 8",
-    group: "M2 2h5v5H2zM9 2h5v5H9zM2 9h5v5H2zM9 9h5v5H9z",
-    clock: "M8 2a6 6 0 1 0 .01 0M8 5v3.3l2.2 1.5",
-};
-
-function icon(name) {
-    const shape = draw("path", { d: outlines[name] ?? outlines.file });
-    return draw("svg", { class: "icon", viewBox: "0 0 16 16", "aria-hidden": "true" }, shape);
-}
-
-/**
- * Puts children in the place of what an element has, unless they look the same: focus and selection stay. So do the
- * functions that hear their events, which therefore rely on nothing that does not show.
- */
-function replace(element, ...children) {
-    const fresh = make("div", {}, ...children);
-    const equal = fresh.childNodes.length === element.childNodes.length
-        && [...fresh.childNodes].every((child, index) => child.isEqualNode(element.childNodes[index]));
-    if (equal) return;
-    const held = element.contains(document.activeElement) ? document.activeElement : null;
-    element.replaceChildren(...fresh.childNodes);
-    if (held && held !== element) focusLike(held, element);
-}
-
-/** Gives the focus to what has taken the place of an element that had it. */
-function focusLike(held, element) {
-    const buttons = [...element.querySelectorAll("button")];
-    const keys = ["action", "app", "path", "command"];
-    const same = buttons.find(one => keys.some(key => held.dataset[key] && held.dataset[key] === one.dataset[key]))
-        ?? buttons.find(one => one.textContent === held.textContent) ?? buttons.find(one => !one.disabled);
-    if (same) focusQuietly(same);
-}
-
-/** Whether the page gives the focus itself: what a reader's focus would show is not shown then. */
-let isQuiet = false;
-
-function focusQuietly(element) {
-    isQuiet = true;
-    element.focus();
-    isQuiet = false;
-}
-
-function setText(element, text) {
-    if (element.textContent !== text) element.textContent = text;
-}
-
-function byID(identifier) {
-    return document.getElementById(identifier);
 }
 
 // MARK: Sizes and times

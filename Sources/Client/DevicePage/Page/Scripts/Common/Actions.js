@@ -17,36 +17,53 @@ class CommandBar {
     }
 
     copy() {
-        copyText(this.code.textContent, this.copyButton);
+        if (this.code.textContent !== "") copyText(this.code.textContent, this.copyButton);
     }
 
     tell(text, isProblem) {
         this.outcome.className = isProblem ? "outcome problem" : "outcome";
-        this.outcome.replaceChildren(make("span", { class: "quiet" }, timeOf(Date.now())), " ", text);
+        this.outcome.replaceChildren(make("span", { class: "quiet" }, timeOf(Date.now())), " ",
+            isProblem ? make("span", { role: "img", "aria-label": "Problem:" }, "⚠ ") : "", text);
         this.outcome.title = text;
     }
 }
 
+/** Copies a text, and says on the button beside it whether that went well. */
 async function copyText(text, button) {
+    let isCopied = true;
     try {
         await navigator.clipboard.writeText(text);
     } catch {
-        // Without the clipboard's permission the older way remains.
-        const area = document.body.appendChild(make("textarea", { class: "unseen", "aria-hidden": "true" }));
-        area.value = text;
-        area.select();
-        document.execCommand("copy");
-        area.remove();
+        isCopied = copyBySelection(text, button.parentElement);
     }
-    setText(button, "Copied");
+    setText(button, isCopied ? "Copied" : "Not copied");
     clearTimeout(button.timer);
     button.timer = setTimeout(() => setText(button, "Copy"), 1600);
 }
 
+// The older way, for a page that may not write to the clipboard; beside the button, as a dialog shuts off all else.
+function copyBySelection(text, place) {
+    const held = document.activeElement;
+    const area = place.appendChild(make("textarea", { class: "unseen", "aria-hidden": "true" }));
+    area.value = text;
+    area.select();
+    const isCopied = document.execCommand("copy");
+    area.remove();
+    if (held) focusQuietly(held);
+    return isCopied;
+}
+
+// A pointer that only passes by on its way to the button that copies shows nothing.
+const restOfPointer = 120;
+
 /** Attributes by which a control shows its command line while it is pointed at or has the focus. */
 function commandHints(command) {
     const show = () => isQuiet || page.bar.show(command());
-    return { pointerenter: show, focus: show };
+    return {
+        pointerenter: () => commandHints.timer = setTimeout(show, restOfPointer),
+        pointerleave: () => clearTimeout(commandHints.timer),
+        focus: show, "aria-keyshortcuts": "c",
+    };
 }
 
 /**
@@ -61,20 +78,29 @@ function actionButton({ text, command, run, name, isPrimary, isDisabled, describ
     }, text);
 }
 
-/** Carries an action out, and tells what came of it. Returns whether it was granted. */
+/** The command lines of actions that are being carried out. */
+const underWay = new Set();
+
+/** Carries an action out, and tells what came of it. A second click while it lasts is none. */
 async function carryOut(text, command, run) {
     const isDialog = text.endsWith("…");
-    page.bar.show(command());
-    if (isDialog) return run();
+    const line = command();
+    page.bar.show(line);
+    if (isDialog) {
+        run();
+        return;
+    }
+    if (underWay.has(line)) return;
+    underWay.add(line);
     page.bar.tell(`${text} …`);
     try {
         page.bar.tell(await run());
         page.refresh();
-        return true;
     } catch (problem) {
         page.bar.tell(shown(problem.message), true);
         if (isOutOfReach(problem)) page.lost(problem);
-        return false;
+    } finally {
+        underWay.delete(line);
     }
 }
 
@@ -164,7 +190,7 @@ class ActionDialog {
             page.refresh();
         } catch (problem) {
             if (problem.kind === "cancelled") this.end();
-            this.complain(problem);
+            else this.complain(problem);
         } finally {
             clearTimeout(slow);
             this.abort = null;
@@ -203,6 +229,6 @@ class ActionDialog {
         this.element.remove();
         const back = this.before?.isConnected ? this.before
             : document.querySelector(`[data-action="${CSS.escape(this.beforeName ?? "")}"]`);
-        focusQuietly(back ?? byID("tree"));
+        focusQuietly(back ?? page.filesInView());
     }
 }

@@ -12,9 +12,6 @@ const protectionNumbers = new Map([
 ]);
 const flag = { marked: 1, leftOut: 2, purgeable: 4, expanded: 8, listed: 16, live: 32 };
 
-// In a first listing names come once, and no earlier entry has to be looked for.
-const nothingKnown = new Map();
-
 /** Columns that grow together. An entry is a number: its place in each of them. */
 class Columns {
     constructor(forms) {
@@ -46,7 +43,8 @@ class ContainerModel {
         this.targets = new Map();
         this.directories = new Map([["", 0]]);
         this.freed = [];
-        this.round = 1;
+        /** The number of the listing that has named an entry last is its stamp. */
+        this.listing = 0;
         this.entries = 0;
         this.version = 0;
         this.columns.parent[0] = -1;
@@ -127,21 +125,15 @@ class ContainerModel {
         return entry;
     }
 
-    /** Takes the facts of a file as the control API lists it. Returns its entry, or -1 without its directory. */
-    take(file, known) {
-        const end = file.path.lastIndexOf("/");
-        const parent = this.directories.get(end < 0 ? "" : file.path.slice(0, end));
-        if (parent === undefined) return -1;
-        const name = file.path.slice(end + 1);
-        let entry = known.get(name);
+    /** Takes the facts of a file as the control API lists it. `entry` is the one of its name, where there is one. */
+    take(file, parent, entry) {
         if (entry !== undefined && this.isDirectory(entry) !== (file.kind === "directory")) {
             this.remove(entry);
             entry = undefined;
         }
-        if (entry === undefined) entry = this.allot(parent, name);
+        if (entry === undefined) entry = this.allot(parent, file.path.slice(file.path.lastIndexOf("/") + 1));
         else this.spread(entry, -1);
         this.store(entry, file);
-        return entry;
     }
 
     store(entry, file) {
@@ -153,7 +145,7 @@ class ContainerModel {
         columns.mode[entry] = parseInt(file.mode ?? "0", 8);
         columns.links[entry] = file.links ?? 1;
         columns.protection[entry] = protectionNumbers.get(file.protection) ?? 0;
-        columns.stamp[entry] = this.round;
+        columns.stamp[entry] = this.listing;
         const kept = columns.flags[entry] & (flag.expanded | flag.listed);
         columns.flags[entry] = flag.live | kept | (file.excluded ? flag.marked : 0)
             | (file.purgeable ? flag.purgeable : 0) | (file.backup !== "included" ? flag.leftOut : 0);
@@ -189,68 +181,6 @@ class ContainerModel {
         this.targets.delete(entry);
         this.freed.push(entry);
         this.entries -= 1;
-    }
-
-    // MARK: Listings
-
-    /** Takes the whole content of one directory. Returns the paths of directories that are new in it. */
-    takeDirectory(path, files) {
-        const directory = this.directories.get(path);
-        if (directory === undefined) return [];
-        this.round += 1;
-        const known = new Map(this.children[directory].map(child => [this.names[child], child]));
-        const fresh = [];
-        for (const file of files) {
-            const isKnown = known.has(file.path.slice(file.path.lastIndexOf("/") + 1));
-            this.take(file, known);
-            if (file.kind === "directory" && !isKnown) fresh.push(file.path);
-        }
-        this.sweep(directory, false);
-        return fresh;
-    }
-
-    /** Begins a listing of everything; what it does not name is removed at its end. */
-    beginListing() {
-        this.round += 1;
-        this.isFirst = this.entries === 0;
-        this.known = this.isFirst ? null : { directory: -1, names: new Map() };
-    }
-
-    takePart(files) {
-        for (const file of files) {
-            const end = file.path.lastIndexOf("/");
-            this.take(file, this.isFirst ? nothingKnown : this.knownNames(end < 0 ? "" : file.path.slice(0, end)));
-        }
-    }
-
-    knownNames(path) {
-        const directory = this.directories.get(path);
-        if (directory !== undefined && this.known.directory !== directory) {
-            const names = new Map(this.children[directory].map(child => [this.names[child], child]));
-            this.known = { directory, names };
-        }
-        return this.known.names;
-    }
-
-    endListing() {
-        this.isFirst = false;
-        this.sweep(0, true);
-    }
-
-    /** Removes the children that the last listing did not name, and with `deep` those of all directories below. */
-    sweep(directory, deep) {
-        const kept = [];
-        const path = this.path(directory);
-        for (const child of this.children[directory]) {
-            if (this.columns.stamp[child] === this.round) kept.push(child);
-            else this.forget(child, (path === "" ? "" : path + "/") + this.names[child]);
-        }
-        if (kept.length < this.children[directory].length) {
-            this.children[directory] = kept;
-            this.version += 1;
-        }
-        if (!deep) return;
-        for (const child of kept) if (this.isDirectory(child)) this.sweep(child, true);
     }
 }
 

@@ -85,7 +85,7 @@ const actions = {
     purge() {
         const aim = select([["warning", "up to the high-water mark"], ["critical", "all that may go"],
             ["free", "until so much is available"], ["age", "all that was not used for so long"]]);
-        const amount = make("input", { type: "number", min: "0", step: "any", value: "1" });
+        const amount = make("input", { type: "number", min: "0", step: "any", value: "1", required: true });
         const app = select([["", "all apps"], ...page.apps.map(one => [one.identifier, shortened(one.name)])]);
         const amountField = field("GiB", amount);
         const list = make("div", { class: "purge-list", tabindex: "0", role: "region", "aria-label": "What would go" });
@@ -96,21 +96,35 @@ const actions = {
             ...(aim.value === "age" ? { olderThan: Math.round(Number(amount.value) * 86400) } : {}),
         });
         let last = "";
+        let isWorth = false;
         const changed = async dialog => {
-            amountField.hidden = !["free", "age"].includes(aim.value);
+            amountField.hidden = amount.disabled = !["free", "age"].includes(aim.value);
             setText(amountField.querySelector("label"), aim.value === "age" ? "Days" : "GiB");
-            const asked = JSON.stringify(order());
-            if (asked === last) return;
+            const asked = amount.checkValidity() ? JSON.stringify(order()) : null;
+            if (asked === last) {
+                // What came of a look stands until another one is asked for.
+                dialog.confirm.disabled = !isWorth;
+                return;
+            }
             last = asked;
+            isWorth = false;
             dialog.confirm.disabled = true;
+            if (asked === null) {
+                setText(dialog.confirm, "Purge");
+                replace(list, make("p", {}, aim.value === "age" ? "Say how many days." : "Say how many GiB."));
+                return;
+            }
             try {
                 const plan = await request("purge", { ...order(), dryRun: true });
                 if (asked !== last) return;
                 showPlan(list, plan);
                 setText(dialog.confirm, plan.purged.length === 0 ? "Nothing to purge" : `Purge ${bytes(plan.freed)}`);
-                dialog.confirm.disabled = plan.purged.length === 0;
+                isWorth = plan.purged.length > 0;
+                dialog.confirm.disabled = !isWorth;
                 dialog.problem.hidden = true;
             } catch (problem) {
+                if (asked !== last) return;
+                last = "";
                 dialog.complain(problem);
             }
         };

@@ -60,25 +60,29 @@ class Panel {
 
     // MARK: File
 
+    /** Shows the page of a file, or what has changed of it. Of several questions at a time the last one counts. */
     async showFile(path) {
+        const turn = this.turn = (this.turn ?? 0) + 1;
+        const { app } = page;
+        const isOver = () => turn !== this.turn || page.chosenPath !== path || page.app !== app;
         const facts = await page.files.ask("facts", { path });
-        if (page.chosenPath !== path) return;
+        if (isOver()) return;
         if (!facts) {
-            this.show(nameOf(path.split("/").pop()), make("p", { class: "quiet" }, "It is not there any more."),
-                pathLine(path));
+            this.inspection = null;
+            this.show(nameOf(path.split("/").pop()), make("p", { class: "quiet" },
+                page.isComplete ? "It is not there any more." : "The files are still being listed."), pathLine(path));
             return;
         }
-        if (!this.inspection || this.inspection.path !== path) this.showFacts(facts, null);
-        let inspection;
+        const isKnown = this.inspection?.path === path && this.inspected === app;
+        if (!isKnown) this.showFacts(facts, null);
         try {
-            inspection = await request("inspect", { app: page.app, path });
+            const inspection = await request("inspect", { app, path });
+            if (isOver()) return;
+            Object.assign(this, { inspection, inspected: app });
+            this.showFacts(facts, inspection);
         } catch (problem) {
-            if (page.chosenPath === path) this.showFacts(facts, null, problem);
-            return;
+            if (!isOver()) this.showFacts(facts, null, problem);
         }
-        if (page.chosenPath !== path) return;
-        this.inspection = inspection;
-        this.showFacts(facts, inspection);
     }
 
     showFacts(facts, inspection, problem) {
@@ -121,7 +125,8 @@ class Panel {
         const isOfHome = event.path !== undefined && !["mounted", "unmounted", "backedUp"].includes(event.event)
             && event.app !== undefined && event.pathCut === undefined;
         const link = isOfHome && app ? make("button", {
-            type: "button", class: "link", click: () => page.goTo(event.app, event.path),
+            type: "button", class: "link", "data-app": event.app, "data-path": event.path,
+            click: () => page.goTo(event.app, event.path),
         }, "Show it in the files") : null;
         const who = event.process ?? (event.pid ? `process ${event.pid}` : "A process");
         const story = event.event !== "refused" ? null
@@ -183,7 +188,7 @@ function protectionSection(facts, inspection) {
         ["Why", inspection?.protectionReason && sentence(inspection.protectionReason)],
         ["Its key", !facts.isDirectory && inspection?.wrappedBy ? `wrapped by ${shown(inspection.wrappedBy)}` : null],
         ["Class key", available === null || available === undefined ? null
-            : make("span", { class: available ? "" : "warning" }, icon(available ? "unlock" : "lock"),
+            : make("span", { class: available ? null : "warning" }, icon(available ? "unlock" : "lock"),
                 available ? " there now" : " not there in the device's present state")],
         ["Content", inspection && !facts.isDirectory && known.letter
             ? inspection.readable ? "can be read now" : "cannot be read now" : null],
@@ -196,7 +201,8 @@ function backupSection(facts, inspection) {
         ["Decision", verdict],
         ["Why", inspection?.backupRule && sentence(inspection.backupRule)],
         ["Excluded by", facts.excluder !== null && facts.isLeftOut ? make("button", {
-            type: "button", class: "link", click: () => page.choose(facts.excluder, true),
+            type: "button", class: "link", "data-path": facts.excluder,
+            click: () => page.choose(facts.excluder, true),
         }, pathOf(facts.excluder)) : null],
         ["Purge", facts.isPurgeable ? "may be removed when space is low" : "stays"],
     ]));

@@ -5,6 +5,7 @@ const spans = [2, 10, 60];
 const laneNames = ["State", "Space", "Refused", "Purged", "Other"];
 const laneHeight = 17;
 const labelWidth = 60;
+const bandHeights = { unlocked: 3, locking: 8, off: 1 };
 
 class TimeLine {
     constructor(record) {
@@ -12,6 +13,7 @@ class TimeLine {
         this.picture = byID("timeline");
         this.table = byID("timeline-table");
         this.samples = [];
+        this.outages = [];
         this.minutes = 10;
         const choice = byID("timeline-span");
         choice.append(...spans.map(minutes => make("option", { value: minutes }, `${minutes} minutes`)));
@@ -43,26 +45,37 @@ class TimeLine {
         while (this.samples.length > 2 && this.samples[1].moment < oldest) this.samples.shift();
     }
 
-    /** The states of the device from one moment to another, as events tell them. */
-    states(from, to) {
-        const names = { locked: "locked", unlocked: "unlocked", restarted: "beforeFirstUnlock",
-            willBecomeUnavailable: "locking",
-            didBecomeAvailable: "unlocked" };
-        const found = [];
-        let state = null;
-        let since = from;
-        for (const event of this.record.all) {
-            const next = names[event.event];
-            if (!next) continue;
-            const isOver = state !== null && event.moment > from && event.moment > since;
-            if (isOver) found.push({ state, from: since, to: event.moment });
-            state = next;
-            since = Math.max(from, event.moment);
+    /** Keeps that the device is out of reach from now on, shown as `off` or `unknown`; or with null that it is back. */
+    lose(state) {
+        const last = this.outages.at(-1);
+        if (state !== null) this.outages.push({ state, from: Date.now(), to: Infinity });
+        else if (last) Object.assign(last, { to: Date.now(), then: page.status?.state });
+    }
+
+    /** The states of the device, each with the moment of its beginning, as events tell them and the page has seen. */
+    changes() {
+        const names = { locked: "locked", unlocked: "unlocked", willBecomeUnavailable: "locking",
+            // A device without a passcode is never before its first unlock.
+            didBecomeAvailable: "unlocked", restarted: page.status?.hasPasscode ? "beforeFirstUnlock" : "unlocked" };
+        const found = this.record.all.filter(event => names[event.event])
+            .map(event => ({ state: names[event.event], from: event.moment }));
+        for (const { state, from, to, then } of this.outages) {
+            found.push({ state, from });
+            if (then) found.push({ state: then, from: to });
         }
-        // A device without a passcode is never before its first unlock.
-        const now = page.status?.state ?? state;
-        if (now) found.push({ state: now, from: since, to });
+        found.sort((left, right) => left.from - right.from);
+        if (!page.status) return found;
+        // Before the first change it was as it is now, where nothing has changed since.
+        if (found.length === 0) return [{ state: page.status.state, from: -Infinity }];
+        found.at(-1).state = page.status.state;
         return found;
+    }
+
+    /** The parts of a span of time by the state of the device. */
+    states(changes, from, to) {
+        return changes.map(({ state, from: begin }, index) => ({
+            state, from: Math.max(from, begin), to: Math.min(to, changes[index + 1]?.from ?? to),
+        })).filter(band => band.to > band.from);
     }
 
     recent(from) {
@@ -94,10 +107,8 @@ class TimeLine {
         this.picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
         this.picture.setAttribute("width", width);
         this.picture.setAttribute("height", height);
-        this.picture.replaceChildren(
-            ...this.scale(from, to, x, height), ...this.labels(), ...this.bands(from, to, x),
-            ...this.space(from, to, x),
-            ...this.ticks(events, x));
+        replace(this.picture, this.scale(from, to, x, height), this.labels(), this.bands(from, to, x),
+            this.space(from, to, x), this.ticks(events, x));
         this.picture.setAttribute("aria-label", this.words(events));
     }
 
@@ -121,13 +132,16 @@ class TimeLine {
     }
 
     bands(from, to, x) {
-        return this.states(from, to).flatMap(band => {
+        return this.states(this.changes(), from, to).flatMap(band => {
             const wide = x(band.to) - x(band.from);
-            const shape = draw("rect", { class: `band band-${band.state}`, x: x(band.from), y: 3,
-                width: Math.max(1, wide), height: 12, rx: 2 });
+            // Its height says the state too: the more is closed, the higher.
+            const height = bandHeights[band.state] ?? 12;
+            const shape = draw("rect", { class: `band band-${band.state}`, x: x(band.from), y: 15 - height,
+                width: Math.max(1, wide), height, rx: Math.min(2, height / 2) },
+            draw("title", {}, stateNames[band.state] ?? band.state));
             if (wide < 70) return [shape];
-            return [shape, draw("text", { class: `band-text band-text-${band.state}`, x: x(band.from) + 5, y: 12.5 },
-                stateNames[band.state])];
+            return [shape, draw("text", { class: `band-text band-text-${band.state}`, x: x(band.from) + 5,
+                y: height < 12 ? 15 - height - 1.5 : 12.5 }, stateNames[band.state])];
         });
     }
 
@@ -179,10 +193,11 @@ class TimeLine {
     fill(events, from, to) {
         const step = this.minutes > 10 ? 300000 : 60000;
         const rows = [];
+        const changes = this.changes();
         for (let end = to; end > from; end -= step) {
             const part = events.filter(event => event.moment > end - step && event.moment <= end);
             const space = this.samples.filter(sample => sample.moment <= end).pop();
-            const states = this.states(end - step, end).map(band => stateNames[band.state]);
+            const states = this.states(changes, end - step, end).map(band => stateNames[band.state]);
             rows.push(make("tr", {}, make("th", { scope: "row" }, timeText(end - step)),
                 make("td", {}, [...new Set(states)].join(", ")),
                 make("td", { class: "number" }, space ? bytes(space.available) : "–"),

@@ -62,26 +62,39 @@ class EventRecord {
         this.apps = new Set();
         this.rules = new Set();
         this.condition = { app: "", rule: "", words: [] };
+        /** The number of the last event: each has one, which rises. */
+        this.last = 0;
         this.listeners = [];
     }
 
-    begin() {
+    /** Takes the record as the device has it, in the place of what is here. */
+    renew(events) {
         this.all = [];
         this.found = [];
+        this.take(events);
+        for (const listener of this.listeners) listener();
     }
 
-    take(event) {
-        event.moment = Date.parse(event.time);
-        event.number = this.count = (this.count ?? 0) + 1;
-        this.all.push(event);
-        if (event.app) this.apps.add(event.app);
-        if (event.rule) this.rules.add(event.rule);
-        if (this.lets(event)) this.found.push(event);
+    /** Takes events that have come. */
+    take(events) {
+        for (const event of events) {
+            event.moment = Date.parse(event.time);
+            event.number = this.last += 1;
+            this.all.push(event);
+            if (event.app) this.apps.add(event.app);
+            if (event.rule) this.rules.add(event.rule);
+            if (this.lets(event)) this.found.push(event);
+        }
         if (this.all.length > mostEvents * 1.1) {
             this.all = this.all.slice(-mostEvents);
             this.filter();
         }
-        for (const listener of this.listeners) listener(event);
+    }
+
+    /** Takes events that happen now, and tells of them. */
+    hear(events) {
+        this.take(events);
+        for (const listener of this.listeners) listener(events);
     }
 
     lets(event) {
@@ -90,12 +103,19 @@ class EventRecord {
         if (rule === "refused" ? event.event !== "refused" : rule === "device" ? event.app !== undefined
             : rule !== "" && event.rule !== rule) return false;
         if (words.length === 0) return true;
-        const text = [event.path, event.process, event.operation, event.event, event.reason].join(" ").toLowerCase();
+        const text = folded([event.path, event.process, event.operation, event.event, event.reason].join(" "));
         return words.every(word => text.includes(word));
     }
 
     filter() {
         this.found = this.all.filter(event => this.lets(event));
+    }
+
+    /** How many of the found events came after the one of a number. */
+    after(number) {
+        let count = 0;
+        while (count < this.found.length && this.found[this.found.length - 1 - count].number > number) count += 1;
+        return count;
     }
 }
 
@@ -106,15 +126,17 @@ class EventList {
         this.selects = { app: byID("event-app"), rule: byID("event-rule") };
         this.words = byID("event-words");
         this.fresh = byID("event-fresh");
+        /** The number of the last event that is drawn or was told. */
         this.seen = 0;
+        this.unread = 0;
         const heads = ["Time", "Event", "App", "Path", "Details"].map(title => make(
             "div", { role: "columnheader", class: "event-" + title.toLowerCase() }, title));
         this.scroller.append(make("div", { role: "rowgroup", class: "head" },
             make("div", { role: "row", "aria-rowindex": "1" }, heads)));
         this.view = new RowView(this.scroller, {
-            label: "event", fetch: async (from, to) => this.rows(from, to),
+            label: "event", fetch: async (from, to, number) => this.rows(from, to, number),
             draw: (row, element) => this.draw(row, element),
-            sign: ({ event }) => event.number * 2 + (event === page.chosenEvent),
+            sign: ({ event }) => event.number * 2 + (event === page.chosenEvent), name: ({ event }) => event.number,
             choose: row => page.chooseEvent(row.event), key: () => false,
         });
         for (const control of [this.selects.app, this.selects.rule]) control.addEventListener(
@@ -128,18 +150,21 @@ class EventList {
         record.listeners.push(() => this.schedule());
     }
 
-    rows(from, to) {
+    rows(from, to, number) {
         const { found } = this.record;
         const rows = [];
         for (let place = Math.max(0, from); place < Math.min(to, found.length); place += 1) {
             rows.push({ event: found[found.length - 1 - place], place });
         }
-        return { count: found.length, from: Math.max(0, from), rows };
+        const place = number === undefined ? -1 : this.record.after(number);
+        const isThere = found[found.length - 1 - place]?.number === number;
+        return { count: found.length, from: Math.max(0, from), rows, place: isThere ? place : -1 };
     }
 
     draw({ event }, element) {
-        element.className = `row tone-row-${eventTones[event.event] ?? "plain"}`;
+        element.classList.add("row");
         element.classList.toggle("chosen", event === page.chosenEvent);
+        element.setAttribute("aria-selected", String(event === page.chosenEvent));
         const path = event.path === undefined ? "" : event.path === "" ? "(home)" : event.path;
         const details = eventWords(event);
         const cells = [["time", timeOf(event.time, true)], ["event", eventTitle(event)],
@@ -147,7 +172,7 @@ class EventList {
                 nameOf(page.findApp(event.app)?.name ?? event.app ?? ""))],
             ["path", make("span", { title: shown(path) }, nameOf(path))],
             ["details", make("span", { title: details }, details)]];
-        element.replaceChildren(...cells.map(([name, cell]) => make(
+        replace(element, cells.map(([name, cell]) => make(
             "div", { role: "gridcell", class: "event-" + name }, cell)));
     }
 
@@ -160,25 +185,23 @@ class EventList {
 
     /** Shows what came. A reader further down keeps the place, and is told how many there are above. */
     update() {
-        const count = this.record.found.length;
-        const more = count - this.seen;
-        if (more > 0 && this.scroller.scrollTop > rowHeight / 2 && this.seen > 0) {
-            this.view.stretch(count);
+        const more = this.record.after(this.seen);
+        if (more > 0 && this.seen > 0 && this.scroller.scrollTop > rowHeight / 2) {
+            this.view.stretch(this.record.found.length);
             this.scroller.scrollTop += more * rowHeight;
-            this.unread = (this.unread ?? 0) + more;
+            this.unread += more;
         }
-        if (more > 0 && this.view.active >= 0) this.view.active += more;
-        this.seen = count;
+        this.seen = this.record.last;
         this.fillSelects();
         this.showFresh();
-        byID("event-none").hidden = count > 0;
+        byID("event-none").hidden = this.record.found.length > 0;
         this.view.update();
     }
 
     showFresh() {
         if (this.scroller.scrollTop <= rowHeight / 2) this.unread = 0;
-        this.fresh.hidden = !this.unread;
-        setText(this.fresh, `${counted(this.unread ?? 0, "new event")} above`);
+        this.fresh.hidden = this.unread === 0;
+        setText(this.fresh, `${counted(this.unread, "new event")} above`);
     }
 
     fillSelects() {
@@ -199,10 +222,10 @@ class EventList {
     search() {
         this.record.condition = {
             app: this.selects.app.value, rule: this.selects.rule.value,
-            words: this.words.value.toLowerCase().split(/\s+/).filter(word => word !== ""),
+            words: folded(this.words.value).split(/\s+/).filter(word => word !== ""),
         };
         this.record.filter();
-        this.seen = this.record.found.length;
+        this.seen = this.record.last;
         this.scroller.scrollTop = 0;
         this.view.activate(-1, true);
         this.update();
