@@ -8,7 +8,7 @@ import random
 
 from handled import Handled, try_named, written
 from kit import check, eventually, in_another_process
-from window import action, button, element, outcome_of, run, told
+from window import action, button, element, outcome_of, row, run, told
 
 # Every path that the page knows of.
 KNOWN = """(async () => {
@@ -102,6 +102,21 @@ def events_lead_to_files_that_are_there_alone(device, app, home):
         # And nothing is when it is there later.
         page.value("page.seek()")
         check(page.value("page.wanted") is None, "it is not waited for")
+
+
+def damage_is_to_be_seen(device, app, home):
+    backing = told("inspect", written(f"{home}/Documents/damaged", b"x" * 5000))[0]["backing"]
+    run(f"appcontainer unmount {home}")
+    with open(backing, "r+b") as file:
+        head = file.read(64)
+        file.seek(0)
+        file.write(bytes(byte ^ 1 for byte in head))
+    run(f"appcontainer mount {device} {app} {home}")
+    with Handled(device) as page:
+        page.value("page.tree.reveal('Documents/damaged')")
+        page.wait(f"!!{row('Documents/damaged')}?.querySelector('.warning')")
+        page.click(row("Documents/damaged") + ".querySelector('.label')")
+        page.wait("byID('panel-body').textContent.includes('Fault')")
 
 
 # MARK: Pages beside each other

@@ -241,10 +241,12 @@ def extensions_have_pages_of_their_own(device, app, home):
 NAMES = ["<img src=x onerror=alert(1)><b>bold<!--<script>alert(1)", "\"double\" 'single' `back` $(id) !x \\",
          "\u202egpj.exe zero\u200bwidth \u2028", "line\nbreak \x1b[31mred", "--now", " ", "a" * 255,
          "*~#%41 e\u0301 \U0001f9ea"]
+# Bytes that are no text. Commands take none of these names.
+RAW = ["no text \udcff", "no text \udcfe"]
 
 
 def names_are_text_everywhere(device, app, home):
-    for name in NAMES:
+    for name in NAMES + RAW:
         written(f"{home}/Documents/{name}")
         outcome_of(os.mkdir, f"{home}/{name}")
     excluded = lambda name, is_so=True: marked(f"{home}/Documents/{name}", is_so)
@@ -252,7 +254,7 @@ def names_are_text_everywhere(device, app, home):
         # Of many refusals at a time the record has the first ones.
         page.wait("page.record.all.filter(event => event.event === 'refused').length >= 5")
         page.value("page.tree.reveal('Documents/--now')")
-        for name in NAMES:
+        for name in NAMES + RAW:
             path = f"Documents/{name}"
             page.choose(path)
             label = page.value("document.querySelector('#tree .row.chosen .label').textContent")
@@ -260,9 +262,11 @@ def names_are_text_everywhere(device, app, home):
             # The line that is shown is of that file, whatever its name is to a shell; and so is the button.
             line = page.command(action("Exclude"))
             check(line.isprintable(), "the line", repr(line))
+            if name in RAW:
+                page.click(action("Exclude"))
             run(line)
-            check(excluded(name), "excluded by the line", repr(name))
-            if name not in NAMES[1:4]:
+            eventually(lambda: excluded(name), "excluded", repr(name))
+            if name not in NAMES[1:4] + RAW[1:]:
                 continue
             page.click(action("Include"))
             eventually(lambda: excluded(name, False), "included by the page", repr(name))

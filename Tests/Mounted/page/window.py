@@ -170,7 +170,7 @@ class Window(browser.Browser):
         self.value(f"page.tree.reveal({json.dumps(path)})")
         self.click(f"[...document.querySelectorAll('#tree .row:not([hidden])')].find("
                    f"one => page.tree.view.rowAt(one.place)?.path === {json.dumps(path)})?.querySelector('.label')")
-        self.wait(f"page.chosenPath === {json.dumps(path)} && page.panel.inspection?.path === {json.dumps(path)}")
+        self.wait(f"page.chosenPath === {json.dumps(path)} && page.panel.inspected === page.app + {json.dumps('/' + path)}")
 
     def panel(self):
         return self.value("byID('panel').innerText")

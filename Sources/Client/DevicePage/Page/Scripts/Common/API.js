@@ -143,6 +143,48 @@ async function work(path, body, progress, signal) {
     return last.result;
 }
 
+// MARK: Paths
+
+const strictText = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const textBytes = new TextEncoder();
+
+/**
+ * The path that the control API tells. Where it has bytes that are no text, they are surrogates without a partner, from
+ * U+DC80 to U+DCFF: so two names that differ stay two.
+ */
+function pathOfReply({ path, pathBytes }) {
+    if (!pathBytes) return path;
+    const bytes = Uint8Array.from(atob(pathBytes), one => one.charCodeAt(0));
+    let text = "";
+    for (let at = 0; at < bytes.length;) {
+        const length = bytes[at] < 0x80 ? 1 : bytes[at] < 0xe0 ? 2 : bytes[at] < 0xf0 ? 3 : 4;
+        try {
+            text += strictText.decode(bytes.subarray(at, at + length));
+            at += length;
+        } catch {
+            text += String.fromCharCode(0xdc00 + bytes[at]);
+            at += 1;
+        }
+    }
+    return text;
+}
+
+/** The bytes of a text in which single bytes may stand as surrogates. */
+function bytesOf(text) {
+    return [...text].flatMap(one => {
+        const code = one.codePointAt(0);
+        return code >= 0xdc80 && code <= 0xdcff ? [code - 0xdc00] : [...textBytes.encode(one)];
+    });
+}
+
+/** The members of a request that name a path. */
+function pathMembers(path) {
+    if (path.isWellFormed()) return { path };
+    return { path: path.toWellFormed(), pathBytes: btoa(String.fromCharCode(...bytesOf(path))) };
+}
+
+// MARK: Reach
+
 const kindsOutOfReach = new Set(["ended", "slow", "signedOut", "daemonUnreachable", "daemonEnded", "shuttingDown",
     "deviceMissing", "notADevice", "otherDevice"]);
 

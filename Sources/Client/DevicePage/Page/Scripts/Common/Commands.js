@@ -21,7 +21,7 @@ function quoted(word) {
 
 // By bytes: \u means what the reader's locale says.
 function octal(character) {
-    return [...new TextEncoder().encode(character)].map(byte => "\\" + byte.toString(8).padStart(3, "0")).join("");
+    return bytesOf(character).map(byte => "\\" + byte.toString(8).padStart(3, "0")).join("");
 }
 
 /** A relative path that no command takes for an option. */
@@ -67,6 +67,7 @@ const commands = {
 
 /** A command that works on a mounted home: where the app is not mounted, it is mounted first. */
 function onMount(home, path, ...words) {
+    if (!path.isWellFormed()) return "# No command takes a name that is not UTF-8; the page does.";
     if (home.mountPoint) return line(...words, home.mountPoint + "/" + path);
     return `mkdir home && ${line("mount", page.device, home.identifier, "home")} && ${line(...words, "home/" + path)}`;
 }

@@ -166,7 +166,7 @@ function home() {
 
 function fileActions(facts) {
     const { path } = facts;
-    const of = { app: page.app, path };
+    const of = { app: page.app, ...pathMembers(path) };
     const isKept = ["symbolicLink", "fifo", "socket", "device"].includes(facts.kind);
     const app = page.findApp(page.app);
     const bundle = (page.ownerOf(app) ?? app)?.bundle;
@@ -210,7 +210,8 @@ function protectFile(facts) {
         content: [pathLine(path), list, facts.isDirectory ? check("Also all that lies in it", recursive) : null,
             make("p", { class: "hint" }, "Content stays as it is; only the file’s key is wrapped anew.")],
         run: async () => {
-            await request("protect", { app, path, protection: chosen().raw, recursive: recursive.checked });
+            await request("protect", { app, ...pathMembers(path), protection: chosen().raw,
+                recursive: recursive.checked });
             return `${shown(path)} has class ${chosen().letter}: ${chosen().name}.`;
         },
     });

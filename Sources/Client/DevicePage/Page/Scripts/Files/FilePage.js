@@ -73,12 +73,13 @@ class Panel {
                 page.isComplete ? "It is not there any more." : "The files are still being listed."), pathLine(path));
             return;
         }
-        const isKnown = this.inspection?.path === path && this.inspected === app;
+        const place = `${app}/${path}`;
+        const isKnown = this.inspection && this.inspected === place;
         if (!isKnown) this.showFacts(facts, null);
         try {
-            const inspection = await request("inspect", { app, path });
+            const inspection = await request("inspect", { app, ...pathMembers(path) });
             if (isOver()) return;
-            Object.assign(this, { inspection, inspected: app });
+            Object.assign(this, { inspection, inspected: place });
             this.showFacts(facts, inspection);
         } catch (problem) {
             if (!isOver()) this.showFacts(facts, null, problem);
@@ -160,7 +161,8 @@ function listSection(title, list) {
 }
 
 function fileFacts(facts, inspection) {
-    const pairs = [["Kind", kindNames[facts.kind]]];
+    const pairs = [["Kind", kindNames[facts.kind]],
+        ["Fault", facts.fault && make("span", { class: "warning" }, sentence(facts.fault))]];
     if (facts.isDirectory) {
         pairs.push(["Content", `${bytes(facts.size)} in ${counted(facts.files, "file")}`],
             ["May be purged", facts.purgeableSize > 0 ? bytes(facts.purgeableSize) : null],

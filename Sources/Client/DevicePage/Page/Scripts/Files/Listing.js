@@ -19,6 +19,7 @@ class Listing {
     take(files) {
         const { model } = this;
         for (const file of files) {
+            file.path = pathOfReply(file);
             const end = file.path.lastIndexOf("/");
             const parent = model.directories.get(end < 0 ? "" : file.path.slice(0, end));
             if (parent === undefined) continue;

@@ -41,6 +41,8 @@ class ContainerModel {
         this.names = [""];
         this.children = [[]];
         this.targets = new Map();
+        /** Of the few entries that have one: the reason for which facts are missing. */
+        this.faults = new Map();
         this.directories = new Map([["", 0]]);
         this.freed = [];
         /** The number of the listing that has named an entry last is its stamp. */
@@ -151,6 +153,8 @@ class ContainerModel {
             | (file.purgeable ? flag.purgeable : 0) | (file.backup !== "included" ? flag.leftOut : 0);
         if (file.target !== null && file.target !== undefined) this.targets.set(entry, file.target);
         else this.targets.delete(entry);
+        if (file.fault) this.faults.set(entry, file.fault);
+        else this.faults.delete(entry);
         if (file.kind === "directory" && this.children[entry] === null) {
             this.children[entry] = [];
             this.directories.set(file.path, entry);
@@ -179,6 +183,7 @@ class ContainerModel {
         this.columns.flags[entry] = 0;
         this.names[entry] = "";
         this.targets.delete(entry);
+        this.faults.delete(entry);
         this.freed.push(entry);
         this.entries -= 1;
     }

@@ -140,7 +140,7 @@ class RowList {
             isMarked: model.has(entry, flag.marked), isLeftOut: model.has(entry, flag.leftOut),
             isPurgeable: model.has(entry, flag.purgeable), files: columns.files[entry],
             isExpanded: this.text === "" && model.has(entry, flag.expanded),
-            isDirectory: model.isDirectory(entry), path: model.path(entry),
+            isDirectory: model.isDirectory(entry), path: model.path(entry), fault: model.faults.get(entry),
         };
         if (siblings) {
             row.siblings = siblings.length;
@@ -210,6 +210,7 @@ const answers = {
             isMarked: model.has(entry, flag.marked), isLeftOut: model.has(entry, flag.leftOut),
             isPurgeable: model.has(entry, flag.purgeable), isDirectory: model.isDirectory(entry),
             excluder: excluder < 0 ? null : model.path(excluder), target: model.targets.get(entry) ?? null,
+            fault: model.faults.get(entry) ?? null,
             version: list.version,
         };
     },

@@ -13,8 +13,10 @@ function rowName(row, isFlat) {
     const kind = row.isDirectory ? "folder" : row.kind === "rest" ? "group" : row.kind;
     const place = row.path.slice(0, row.path.length - row.name.length - 1);
     const label = make("span", { class: "label", title: shown(row.path) }, nameOf(row.name));
+    const fault = row.fault ? make("span", { class: "warning", role: "img", "aria-label": `: ${shown(row.fault)}`,
+        title: shown(row.fault) }, " ⚠") : null;
     if (isFlat && place !== "") label.append(make("span", { class: "place" }, " — ", nameOf(place)));
-    const made = make("span", { class: "name" }, twist, icon(kind), label);
+    const made = make("span", { class: "name" }, twist, icon(kind), label, fault);
     made.style.setProperty("--level", isFlat ? 0 : Math.min(row.level - 1, 24));
     return made;
 }
@@ -68,7 +70,7 @@ class Tree {
         const { path, level, size, protection, modified, siblings, place, isMarked, isLeftOut, isPurgeable,
             isExpanded } = row;
         return [path, level, size, protection, modified, siblings, place, isMarked, isLeftOut, isPurgeable, isExpanded,
-            row.kind, this.isFlat, path === page.chosenPath, page.isReadable(protection)].join("\0");
+            row.kind, row.fault, this.isFlat, path === page.chosenPath, page.isReadable(protection)].join("\0");
     }
 
     draw(row, element) {

@@ -97,7 +97,7 @@ async function listDirectory(path, isDeep, first = furtherPart) {
     let after = null;
     let limit = first;
     do {
-        const part = await request("files", { app, path, recursive: isDeep, after, limit });
+        const part = await request("files", { app, ...pathMembers(path), recursive: isDeep, after, limit });
         if (round !== state.round) throw new Superseded();
         listing.take(part.files);
         after = part.next;
@@ -138,7 +138,9 @@ function isOwn(app, path) {
     return ["Groups", "iCloud"].includes(place) && state.model.directories.has(`${place}/${container}`);
 }
 
-function change({ app, path }) {
+function change(told) {
+    const { app } = told;
+    const path = pathOfReply(told);
     if (!state.model || state.isStale || !isOwn(app, path)) return;
     state.waiting.add(path);
     if (path === null || app === null || state.waiting.size > mostWaiting) {
