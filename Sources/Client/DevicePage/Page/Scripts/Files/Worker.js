@@ -2,7 +2,7 @@
 "use strict";
 
 const firstPart = 500;
-const furtherPart = 2000;
+const furtherPart = 10000;
 // A home that changes all the time is listed again no more often than this, and rests twice as long as that took.
 const changePause = 400;
 const failurePause = 5000;
