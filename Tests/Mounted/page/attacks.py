@@ -321,52 +321,6 @@ def deliveries_are_files_of_their_own(device, app, home):
     check(served.state(device)["state"] == "unlocked", "no link is followed")
 
 
-def streams_end_with_the_device(device, app, home):
-    with Served(device) as page:
-        changes = page.ask("GET", "/v1/changes/follow", accept=LINES)
-        with open(f"{home}/Documents/changed", "w") as file:
-            file.write("text")
-        wanted = {"app": app, "path": "Documents"}
-        # It waits for lines until its time is over; the file itself is a change of its own.
-        while not wanted.items() <= json.loads(changes.readline()).items():
-            pass
-        events = page.ask("GET", "/v1/events/follow", accept=LINES)
-        check(json.loads(events.readline())["event"], "an event")
-        subprocess.run(["appcontainer", "unmount", home], check=True)
-        subprocess.run(["appcontainer", "shutdown", device], check=True, capture_output=True)
-        eventually(lambda: not changes.readline(), "the changes end")
-        while events.readline():
-            pass
-        status, answer = page.api("status")
-        check(status == 503 and answer["complaint"]["kind"] == "daemonUnreachable", status, answer)
-        check("appcontainer boot" in answer["complaint"]["message"], answer)
-        check(page.ask("GET", "/").status == 200, "the page itself is there")
-        subprocess.run(["appcontainer", "boot", device], check=True, capture_output=True)
-        eventually(lambda: page.api("status")[0] == 200, "the device is found again")
-
-
-def tells_that_its_device_is_another(device, app, home):
-    with Served(device) as page:
-        identifier = page.api("status")[1]["identifier"]
-        subprocess.run(["appcontainer", "unmount", home], check=True)
-        subprocess.run(["appcontainer", "shutdown", device], check=True, capture_output=True)
-        os.rename(device, device + ".old")
-        status, answer = page.api("status")
-        check(status == 409 and answer["complaint"]["kind"] == "deviceMissing", "it is gone", status, answer)
-        subprocess.run(["appcontainer", "create", device], check=True, capture_output=True)
-        for _ in range(2):
-            for path, body in (("status", None), ("lock", {"now": True}), ("apps", None)):
-                status, answer = page.api(path, body)
-                check(status == 409 and answer["complaint"]["kind"] == "otherDevice", path, status, answer)
-                check("another device" in answer["complaint"]["message"], answer)
-            subprocess.run(["appcontainer", "boot", device], check=True, capture_output=True)
-        subprocess.run(["appcontainer", "shutdown", device], check=True, capture_output=True)
-        os.rename(device, device + ".other")
-        os.rename(device + ".old", device)
-        subprocess.run(["appcontainer", "boot", device], check=True, capture_output=True)
-        check(page.api("status")[1]["identifier"] == identifier, "it is back")
-
-
 def reports_are_asked_for_as_http_says(device, app, home):
     with Served(device) as page:
         whole, head = (page.ask(method, f"/report?app={app}") for method in ("GET", "HEAD"))
@@ -383,16 +337,6 @@ def reports_are_asked_for_as_http_says(device, app, home):
             check(0 < len(message) < 6000 and "\n" not in message, message)
             check(page.ask("HEAD", "/report" + query).status == wanted, "HEAD", query[:40])
         check(page.ask("POST", f"/report?app={app}", b"").status in (404, 405), "POST")
-
-
-def ends_with_its_command(device, app, home):
-    with Served(device) as page:
-        events = page.ask("GET", "/v1/events/follow", accept=LINES)
-        check(events.status == 200, "following")
-        began = time.monotonic()
-    check(time.monotonic() - began < 5, "it took long to end")
-    refused = socket.socket()
-    check(refused.connect_ex(("127.0.0.1", page.port)) != 0, "the port is free")
 
 
 if __name__ == "__main__":

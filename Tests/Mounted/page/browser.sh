@@ -78,7 +78,7 @@ oncecase_a_page_is_steady_under_the_hand_of_its_reader() {
 oncecase_a_page_says_what_it_cannot_do() {
     start
     in_browser followed a_page_tells_apart_slow_and_ended,what_cannot_be_delivered_is_said,a_purge_needs_its_amount
-    in_browser followed the_time_line_tells_when_the_device_was_off
+    in_browser followed the_time_line_tells_when_the_device_was_off,a_page_keeps_to_its_own_device
 }
 
 rootoncecase_a_page_shows_changes_of_what_apps_share() {

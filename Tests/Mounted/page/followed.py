@@ -3,6 +3,7 @@
 
     followed.py NAME[,NAME…] DEVICE APP HOME"""
 
+import json
 import os
 import random
 
@@ -208,6 +209,20 @@ def a_page_tells_apart_slow_and_ended(device, app, home):
         page.wait("!byID('sentence').hidden && byID('sentence').textContent.includes('has not answered')")
         check("has ended" not in page.value("byID('sentence').textContent"), "it has not ended")
         page.value("AbortSignal.timeout = window.patience")
+        page.wait("byID('sentence').hidden && byID('state').textContent === 'Unlocked'")
+
+
+def a_page_keeps_to_its_own_device(device, app, home):
+    said = "!byID('sentence').hidden && byID('sentence').textContent.includes(%s)"
+    with Handled(device) as page:
+        run(f"appcontainer unmount {home} && appcontainer shutdown {device} && mv {device} {device}.old")
+        page.wait(said % json.dumps("does not exist"))
+        run(f"appcontainer create {device}")
+        page.wait(said % json.dumps("is another device now"))
+        check(page.value("byID('state').textContent") == "Not reached", page.value("byID('state').textContent"))
+        run(f"appcontainer shutdown {device} && mv {device} {device}.other && mv {device}.old {device}")
+        page.wait(said % "'The device is off'")
+        run(f"appcontainer boot {device} && appcontainer mount {device} {app} {home}")
         page.wait("byID('sentence').hidden && byID('state').textContent === 'Unlocked'")
 
 

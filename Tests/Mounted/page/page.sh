@@ -1,6 +1,8 @@
 # The page of a device: its server and what may reach it, every button of it in a browser, and `top`.
 # shellcheck shell=bash disable=SC2164
 
+reach() { timeout 200 /usr/bin/python3 "$HERE/reached.py" "$1" "$DEVICE" "$APP" "$MOUNT"; }
+
 attack() { timeout 200 /usr/bin/python3 "$HERE/attacks.py" "$1" "$DEVICE" "$APP" "$MOUNT"; }
 
 case_the_link_of_a_page_opens_it_once() {
@@ -65,9 +67,24 @@ case_files_dropped_on_a_page_are_delivered() {
 
 case_a_page_tells_that_its_device_is_off_and_finds_it_again() {
     start
-    attack streams_end_with_the_device
-    attack ends_with_its_command
+    reach streams_end_with_the_device
+    reach ends_with_its_command
     appcontainer shutdown "$DEVICE"
+}
+
+rootcase_a_page_tells_who_serves_its_device() {
+    chmod 711 "$WORK"
+    mkdir users
+    chown "$TEST_USER" users
+    runuser -u "$TEST_USER" -- appcontainer create "$WORK/users/device"
+    runuser -u "$TEST_USER" -- appcontainer shutdown "$WORK/users/device"
+    timeout 200 runuser -u "$TEST_USER" -- /usr/bin/python3 "$HERE/reached.py" tells_who_serves_its_device \
+        "$WORK/users/device" "$APP" "$WORK/users/home" &
+    local asking=$!
+    eventually test -e users/home.ready
+    appcontainer boot --trust-owner "$TEST_USER" "$WORK/users/device"
+    wait "$asking"
+    appcontainer shutdown --trust-owner "$TEST_USER" "$WORK/users/device"
 }
 
 rootcase_no_other_user_gets_into_a_page() {
@@ -88,7 +105,7 @@ rootcase_no_other_user_gets_into_a_page() {
 
 case_a_page_tells_that_another_device_has_its_place() {
     start
-    attack tells_that_its_device_is_another
+    reach tells_that_its_device_is_another
     appcontainer shutdown "$DEVICE"
 }
 

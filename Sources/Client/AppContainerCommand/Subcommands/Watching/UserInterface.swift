@@ -65,6 +65,14 @@ struct UserInterface: AsyncParsableCommand {
                 throw DeviceError(
                     .otherDevice, "\(path) is another device now; end this command, and run it again for that one")
             }
+            // One that is on, but answers no other user.
+            if client == nil {
+                do throws(Complaint) {
+                    try ForeignDaemon.requireNone(of: path)
+                } catch {
+                    throw DeviceError(.inUse, error.message)
+                }
+            }
             return client
         }
     }
