@@ -30,7 +30,7 @@ final class ChangeFollower: Sendable {
     }
 
     /// Adds a place. Returns at once.
-    /// - Parameter place: as ``AppContainer/FileChange/place`` has it; made once for all followers.
+    /// - Parameter place: the `place` of the change, made once for all followers.
     func add(_ change: FileChange, at place: [UInt8]) {
         state.change { state in
             guard state.changes[[]] == nil, state.changes[place] == nil else { return }
