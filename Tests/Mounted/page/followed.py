@@ -45,7 +45,7 @@ def change_at_random(home, seed):
                 lambda: os.rename(*chance.sample(names + [f"{place}/{chance.randrange(6)}"], 2)),
                 lambda: os.symlink("target", file)])()
         except OSError:
-            # What is not there, or is no directory, or not empty.
+            # It is not there, or no directory, or not empty.
             pass
 
 

@@ -1,7 +1,7 @@
 // One iteration over the lines of a query that lasts: events, and changes of files.
 
-/// The lines of a response that lasts as long as the device. They are asked for by the first ``next(isolation:_:)``; the
-/// connection is closed with the last copy.
+/// The lines of a response that lasts as long as the device. They are asked for by the first ``next(isolation:_:)``.
+/// The connection is closed with the last copy.
 struct FollowedLines {
     private let client: DeviceClient
     /// The query, below ``ControlPath/root``.
