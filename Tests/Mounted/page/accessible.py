@@ -68,6 +68,7 @@ class Reader(Handled):
             self.wait(f"!!{DIALOG}")
             self.is_fit(dialog, *where)
             self.value(f"{DIALOG}.close()")
+            self.is_closed()
 
 
 def a_page_is_fit_for_every_reader(device, app, home):
