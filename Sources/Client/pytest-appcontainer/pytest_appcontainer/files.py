@@ -41,6 +41,8 @@ class ListedFile:
     mode: str
     #: The number of its names.
     links: int
+    #: ``st_ino`` on the mount: the same for all names of a file; 0 for an entry that cannot be looked at.
+    file_number: int
     #: ``included``, ``excluded``, or ``excluded-by:`` and the directory that keeps it out.
     backup: str
     excluded: bool

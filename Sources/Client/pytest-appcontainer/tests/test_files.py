@@ -26,6 +26,7 @@ def test_a_directory_is_listed_with_its_rules(app_container: AppContainer) -> No
     listed = {file.path: file for file in device.files(IDENTIFIER, "Documents", recursive=True)}
     assert sorted(listed) == ["Documents/a", "Documents/b", "Documents/inside", "Documents/inside/c"]
     assert (listed["Documents/a"].size, listed["Documents/a"].protection) == (4, ProtectionClass.COMPLETE)
+    assert listed["Documents/b"].file_number == os.stat(app_container.documents / "b").st_ino
     assert listed["Documents/inside"].excluded and not listed["Documents/inside/c"].excluded
     assert listed["Documents/inside/c"].backup == "excluded-by:Documents/inside"
     device.include(IDENTIFIER, "Documents/inside")

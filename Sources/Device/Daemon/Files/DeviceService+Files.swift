@@ -54,7 +54,7 @@ extension FileListing.File {
             path: node.path.text, kind: node.shown.kind.word, size: node.shown.size,
             storedSize: node.shown.blocks * 512, modified: EventTime.text(HostTime(node.shown.modificationTime)),
             mode: String(node.shown.permissions, radix: 8), links: node.shown.linkCount,
-            protection: node.protection?.foundationName,
+            fileNumber: node.shown.inode, protection: node.protection?.foundationName,
             backup: String(decoding: node.inclusion.attributeValue, as: UTF8.self), excluded: node.isExcluded,
             purgeable: node.isPurgeable, target: node.target.map { String(decoding: $0, as: UTF8.self) },
             fault: node.fault?.words,

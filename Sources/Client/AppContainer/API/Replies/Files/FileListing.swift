@@ -20,6 +20,9 @@ public struct FileListing: Codable, Hashable, Sendable {
         public var mode: String
         /// The number of names that the file has.
         public var links: UInt64
+        /// The file's number on the mount (`st_ino`): names with the same number are of one file, and a directory that
+        /// took the place of another has another. 0 for an entry that cannot be looked at.
+        public var fileNumber: UInt64
         /// The protection class of a file, or the class that a directory gives to new files, by Foundation's name; null
         /// where nothing is encrypted.
         public var protection: String?
@@ -37,8 +40,8 @@ public struct FileListing: Codable, Hashable, Sendable {
 
         public init(
             path: String, kind: String, size: Int64, storedSize: Int64, modified: String, mode: String, links: UInt64,
-            protection: String?, backup: String, excluded: Bool, purgeable: Bool, target: String?, fault: String? = nil,
-            pathBytes: String? = nil
+            fileNumber: UInt64, protection: String?, backup: String, excluded: Bool, purgeable: Bool, target: String?,
+            fault: String? = nil, pathBytes: String? = nil
         ) {
             self.path = path
             self.pathBytes = pathBytes
@@ -48,6 +51,7 @@ public struct FileListing: Codable, Hashable, Sendable {
             self.modified = modified
             self.mode = mode
             self.links = links
+            self.fileNumber = fileNumber
             self.protection = protection
             self.backup = backup
             self.excluded = excluded
@@ -57,8 +61,8 @@ public struct FileListing: Codable, Hashable, Sendable {
         }
 
         private enum CodingKeys: CodingKey {
-            case path, kind, size, storedSize, modified, mode, links, protection, backup, excluded, purgeable, target,
-                fault, pathBytes
+            case path, kind, size, storedSize, modified, mode, links, fileNumber, protection, backup, excluded,
+                purgeable, target, fault, pathBytes
         }
 
         /// Writes null where there is nothing, so that a script finds the keys in every answer.
@@ -71,6 +75,7 @@ public struct FileListing: Codable, Hashable, Sendable {
             try container.encode(modified, forKey: .modified)
             try container.encode(mode, forKey: .mode)
             try container.encode(links, forKey: .links)
+            try container.encode(fileNumber, forKey: .fileNumber)
             try container.encode(protection, forKey: .protection)
             try container.encode(backup, forKey: .backup)
             try container.encode(excluded, forKey: .excluded)

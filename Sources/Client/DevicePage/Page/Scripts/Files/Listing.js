@@ -10,7 +10,7 @@ class Listing {
         Object.assign(this, { model, path, isDeep });
         this.directory = model.directories.get(path);
         this.names = new Map();
-        /** Directories that the model did not have. */
+        /** Directories that the model did not have, or had others in the place of. */
         this.fresh = [];
         model.listing += 1;
     }
@@ -23,12 +23,24 @@ class Listing {
             const end = file.path.lastIndexOf("/");
             const parent = model.directories.get(end < 0 ? "" : file.path.slice(0, end));
             if (parent === undefined) continue;
-            const known = this.namesIn(parent).get(file.path.slice(end + 1));
-            if (file.kind === "directory" && (known === undefined || !model.isDirectory(known))) {
-                this.fresh.push(file.path);
-            }
+            const known = this.known(parent, file, file.path.slice(end + 1));
+            const isFresh = file.kind === "directory" && (known === undefined || !model.isDirectory(known));
             model.take(file, parent, known);
+            if (!isFresh) continue;
+            this.fresh.push(file.path);
+            this.names.set(model.directories.get(file.path), nothingKnown);
         }
+    }
+
+    /** The entry that a listed file has already. A directory in the place of another is none that was there. */
+    known(parent, file, name) {
+        const { model } = this;
+        const known = this.namesIn(parent).get(name);
+        const isOther = known !== undefined && file.kind === "directory" && model.isDirectory(known)
+            && model.numbers.get(known) !== file.fileNumber;
+        if (!isOther) return known;
+        model.remove(known);
+        return undefined;
     }
 
     /** The entries that a directory had before this listing, by name. */

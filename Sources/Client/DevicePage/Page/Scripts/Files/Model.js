@@ -41,6 +41,8 @@ class ContainerModel {
         this.names = [""];
         this.children = [[]];
         this.targets = new Map();
+        /** The file numbers of directories, by which one that took the place of another is known. */
+        this.numbers = new Map();
         /** Of the few entries that have one: the reason for which facts are missing. */
         this.faults = new Map();
         this.directories = new Map([["", 0]]);
@@ -155,9 +157,12 @@ class ContainerModel {
         else this.targets.delete(entry);
         if (file.fault) this.faults.set(entry, file.fault);
         else this.faults.delete(entry);
-        if (file.kind === "directory" && this.children[entry] === null) {
-            this.children[entry] = [];
-            this.directories.set(file.path, entry);
+        if (file.kind === "directory") {
+            this.numbers.set(entry, file.fileNumber);
+            if (this.children[entry] === null) {
+                this.children[entry] = [];
+                this.directories.set(file.path, entry);
+            }
         }
         this.spread(entry, 1);
         this.version += 1;
@@ -176,6 +181,7 @@ class ContainerModel {
         if (this.isDirectory(entry)) {
             for (const child of this.children[entry]) this.forget(child, path + "/" + this.names[child]);
             this.directories.delete(path);
+            this.numbers.delete(entry);
         } else {
             this.spread(entry, -1);
         }

@@ -97,8 +97,12 @@ class Tree {
                 ? make("span", { title: "It may be purged while no app that has it runs." }, "may go") : "",
             modified: Number.isFinite(row.modified) ? timeOf(row.modified, true) : "–",
         };
-        replace(element, treeColumns.map(
-            ({ key }) => make("div", { role: "gridcell", class: "column-" + key }, cells[key])));
+        const drawn = treeColumns.map(
+            ({ key }) => make("div", { role: "gridcell", class: "column-" + key }, cells[key]));
+        // In the row of another file nobody's click has begun.
+        if (element.path === row.path) replace(element, drawn);
+        else element.replaceChildren(...drawn);
+        element.path = row.path;
     }
 
     /** Opens and closes directories, and moves between them and what they hold. */

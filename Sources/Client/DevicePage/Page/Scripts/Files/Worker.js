@@ -2,7 +2,7 @@
 "use strict";
 
 const firstPart = 500;
-const furtherPart = 10000;
+const furtherPart = 5000;
 // A home that changes all the time is listed again no more often than this, and rests twice as long as that took.
 const changePause = 400;
 const failurePause = 5000;
@@ -153,21 +153,19 @@ function parentOf(path) {
     return path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "";
 }
 
-/** Lists what has changed. A directory that is named may be another one than before, with other content. */
+/** Lists the directories in which something has changed, and those that are new in them with all that they have. */
 async function catchUp() {
     const paths = [...state.waiting];
     state.waiting.clear();
-    const deep = new Set(paths.filter(path => state.model.directories.has(path)));
-    const isCovered = path => {
-        for (let at = path; at !== ""; at = parentOf(at)) if (deep.has(at)) return true;
-        return deep.has("");
-    };
-    const shallow = new Set(paths.map(parentOf).filter(path => !isCovered(path)));
-    for (const path of shallow) {
-        if (isCovered(path)) continue;
-        for (const fresh of await listAgain(path, false)) deep.add(fresh);
+    const changed = new Set(paths.map(parentOf));
+    for (const path of paths) if (state.model.directories.has(path)) changed.add(path);
+    for (const path of changed) {
+        for (const fresh of await listAgain(path, false)) {
+            await listAgain(fresh, true);
+            // Its own changes came before.
+            changed.delete(fresh);
+        }
     }
-    for (const path of deep) if (path === "" || !isCovered(parentOf(path))) await listAgain(path, true);
     notice(true);
     tell({ notice: "touched", app: state.app, paths: paths.length > 200 ? [null] : paths });
 }
