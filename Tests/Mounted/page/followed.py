@@ -161,10 +161,10 @@ def controls_stay_while_the_page_changes(device, app, home):
         page.wait(f"!!{switch}")
         # The clock goes on meanwhile, and the facts are asked for again.
         page.value("window.before = byID('clock-now').textContent")
-        page.hold(switch, 2.5)
+        page.click(switch, 2.5)
         eventually(lambda: told("conditions", device)["power"] is False, "a slow click is one")
         check(page.value("byID('clock-now').textContent !== window.before"), "the clock goes on")
-        page.hold(action("Purge…"), 2.5)
+        page.click(action("Purge…"), 2.5)
         page.click(button("Cancel", element("dialog")))
         page.choose("Documents/steady")
         page.value("window.held = document.querySelector('[data-action=\"Protect…\"]')")
