@@ -149,6 +149,40 @@ def files_are_handled_by_keys_alone(device, app, home):
         page.wait("page.chosenPath === null && document.activeElement === byID('tree')")
 
 
+def the_focus_stays_with_what_is_meant(device, app, home):
+    bare = "document.activeElement?.dataset.action === undefined"
+    folder = written(f"{home}/Documents/out/note") and f"{home}/Documents/out"
+    run(f"appcontainer exclude {folder}")
+    outcome_of(os.truncate, f"{home}/Notes.app/Info.plist", 0)
+    run(f"appcontainer launch {device} {app} --no-exec")
+    with Handled(device) as page:
+        # From a link to another page the focus comes to no button that would change something.
+        page.choose("Documents/out/note")
+        link = "[...byID('panel').querySelectorAll('button.link')].find(one => one.textContent === 'Documents/out')"
+        page.wait(f"!!{link} && ({link}.focus(), true)")
+        page.key("Enter")
+        page.wait(f"page.chosenPath === 'Documents/out' && !!{action('Include')}")
+        check(page.value(bare), "the focus is on", page.value(f"{FOCUSED}.outerHTML.slice(0, 100)"))
+        # A button beside one that goes keeps it.
+        terminate = action("Terminate " + app)
+        page.wait(f"!!{terminate} && ({terminate}.focus(), window.held = {terminate}, true)")
+        run(f"appcontainer suspend {device} {app}")
+        page.wait(f"!!{action('Resume ' + app)}")
+        check(page.value(f"{FOCUSED} === window.held"), "the focus has gone to", page.value(f"{FOCUSED}.outerHTML"))
+        # Each row that is drawn has an identifier of its own, whatever was drawn before.
+        for number in range(200):
+            written(f"{home}/Documents/many/{number}")
+        page.wait("page.tree.reveal('Documents/many/150')")
+        page.write(element("#filter"), "out/note")
+        page.wait("page.tree.view.count === 1")
+        page.write(element("#filter"), "")
+        page.wait("page.tree.view.count > 200")
+        page.value("byID('tree').scrollTop = 1500")
+        page.wait("page.tree.view.from > 20")
+        names = page.value("[...document.querySelectorAll('[id]')].map(one => one.id)")
+        check(len(names) == len(set(names)), "identifiers", sorted(one for one in set(names) if names.count(one) > 1))
+
+
 def dialogs_are_handled_by_keys_alone(device, app, home):
     with Handled(device) as page:
         focus(page, action("Lock now"))

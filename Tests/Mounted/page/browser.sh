@@ -66,13 +66,15 @@ oncecase_a_page_has_every_file_after_bursts_of_changes() {
 
 oncecase_many_pages_of_one_browser_follow_a_device() {
     start
-    in_browser followed pages_of_a_browser_share_what_they_follow
+    in_browser followed pages_of_a_browser_share_what_they_follow,an_older_page_takes_nothing_from_a_newer_one
 }
 
 oncecase_a_page_is_steady_under_the_hand_of_its_reader() {
     start
     in_browser followed controls_stay_while_the_page_changes,lines_are_copied_by_keys
     in_browser followed a_pointer_that_passes_by_leaves_the_line,events_lead_to_files_that_are_there_alone
+    in_browser followed a_reader_keeps_the_place_when_the_device_comes_back,the_order_is_kept_for_an_app_that_comes
+    in_browser followed the_last_app_takes_its_files_with_it
 }
 
 oncecase_a_page_says_what_it_cannot_do() {
@@ -127,6 +129,7 @@ oncecase_axe_finds_nothing_on_a_page_and_a_report() {
 oncecase_a_page_is_handled_by_keys_alone() {
     start_protected
     in_browser accessible every_control_is_reached_by_keys,files_are_handled_by_keys_alone
+    in_browser accessible the_focus_stays_with_what_is_meant
     in_browser accessible dialogs_are_handled_by_keys_alone,map_and_record_are_handled_by_keys_alone
 }
 

@@ -9,7 +9,8 @@ import random
 
 from handled import Handled, try_named, written
 from kit import check, eventually, in_another_process
-from window import action, button, element, outcome_of, row, run, told
+from served import Served
+from window import Window, action, button, element, outcome_of, row, run, told
 
 # Every path that the page knows of.
 KNOWN = """(async () => {
@@ -151,7 +152,66 @@ def pages_of_a_browser_share_what_they_follow(device, app, home):
         page.wait("typeof page === 'object' && page.isComplete === true && page.record.all.length > 0")
 
 
+def an_older_page_takes_nothing_from_a_newer_one(device, app, home):
+    """A tab of a command that has ended is loaded again beside one of the command that has its port now."""
+    with Handled(device) as page:
+        stale = page.value("sessionStorage.getItem('start').replace(secret, secret.replace(/./g, '0'))")
+        fresh = page.session
+        page.session = page.tab("/")
+        page.value(f"sessionStorage.setItem('start', {json.dumps(stale)})")
+        page.value("void location.reload()")
+        page.wait("typeof page === 'object' && !!page.bar && !byID('sentence').hidden")
+        page.session = fresh
+        page.call("Page.bringToFront")
+        run(f"appcontainer unmount {home} && appcontainer shutdown {device} && appcontainer boot {device} && "
+            f"appcontainer mount {device} {app} {home}")
+        page.wait("page.problem === null && page.isComplete")
+        written(f"{home}/Documents/later")
+        page.wait("page.files.ask('facts', { path: 'Documents/later' }).then(facts => facts?.size === 4)")
+
+
 # MARK: Readers
+
+
+def a_reader_keeps_the_place_when_the_device_comes_back(device, app, home):
+    with Handled(device) as page:
+        for _ in range(20):
+            run(f"appcontainer launch {device} {app} --no-exec && appcontainer terminate {device} {app}")
+        page.wait("byID('events').scrollHeight > byID('events').clientHeight + 120")
+        page.value("byID('events').scrollTop = 120")
+        first = "page.list.view.rowAt(Math.ceil(byID('events').scrollTop / rowHeight))?.event"
+        page.wait(f"byID('events').scrollTop === 120 && !!{first}")
+        page.value(f"void (window.first = {first}, page.chooseEvent(window.first))")
+        before = page.value("page.record.last")
+        run(f"appcontainer unmount {home} && appcontainer shutdown {device} && appcontainer boot {device} && "
+            f"appcontainer mount {device} {app} {home}")
+        page.wait(f"page.problem === null && page.record.last > {before}")
+        page.wait(f"{first} === window.first && !!document.querySelector('#events .chosen')")
+        check(page.value("page.list.unread") == page.value("page.record.last") - before, "what is new is told",
+              page.value("page.list.unread"))
+
+
+def the_last_app_takes_its_files_with_it(device, app, home):
+    with Handled(device) as page:
+        page.choose("Documents")
+        run(f"appcontainer unmount {home} && appcontainer uninstall {device} {app}")
+        page.wait("page.app === null && page.tree.view.count === 0 && page.chosenPath === null")
+        page.wait("byID('app-list').textContent.includes('No app is installed')")
+        run(f"appcontainer install {device} {os.environ['BASE']}/Notes.app")
+        page.wait(f"page.app === {json.dumps(app)} && page.isComplete && page.tree.view.count > 0")
+        run(f"appcontainer mount {device} {app} {home}")
+
+
+def the_order_is_kept_for_an_app_that_comes(device, app, home):
+    run(f"appcontainer unmount {home} && appcontainer shutdown {device}")
+    with Window() as page, Served(device, admitted=False) as served:
+        page.open(served.link)
+        page.wait("!!page.bar && byID('sentence').textContent.includes('The device is off')")
+        page.click(element("#tree .column-size .sort"))
+        run(f"appcontainer boot {device} && appcontainer mount {device} {app} {home}")
+        page.wait("page.isComplete === true && page.tree.view.rows.length > 2")
+        sizes = page.value("page.tree.view.rows.filter(row => row.level === 1).map(row => row.size)")
+        check(sizes == sorted(sizes, reverse=True), "the largest first", sizes)
 
 
 def controls_stay_while_the_page_changes(device, app, home):

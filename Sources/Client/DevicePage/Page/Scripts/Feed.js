@@ -9,10 +9,17 @@ const gathering = 40;
 const gatheringOfRecord = 250;
 const pauseBetweenAnswers = 1500;
 
-const feed = { pages: new Set(), events: [], isFollowing: false };
+// Of each page its secret: one that was loaded again may have that of a command that has ended.
+const feed = { pages: new Map(), events: [], isFollowing: false, hasBegun: false };
 
 function tellAll(message) {
-    for (const page of feed.pages) page.postMessage(message);
+    for (const page of feed.pages.keys()) page.postMessage(message);
+}
+
+/** Takes the secret of another page. */
+function turnSecret() {
+    const secrets = [...new Set(feed.pages.values())];
+    secret = secrets[(secrets.indexOf(secret) + 1) % secrets.length] ?? secret;
 }
 
 /** Gathers lines for some milliseconds, and then gives them to a function at once. */
@@ -44,8 +51,9 @@ async function keepFollowing(path, take, begun) {
     for (;;) {
         try {
             await follow(path, take, begun);
-        } catch {
+        } catch (problem) {
             // The pages ask for the status of the device, and say what is wrong.
+            if (problem.kind === "signedOut") turnSecret();
         }
         await new Promise(resume => setTimeout(resume, pauseBetweenAnswers));
     }
@@ -77,8 +85,8 @@ function followChanges() {
 
 /** Takes a page in: it gets the record, and what comes. */
 function admit(page, about) {
-    secret = about.secret;
-    feed.pages.add(page);
+    feed.pages.set(page, about.secret);
+    if (!feed.hasBegun) secret = about.secret;
     // A page has a lock of its own for as long as it is there.
     if (about.lock) navigator.locks.request(about.lock, () => feed.pages.delete(page));
     page.postMessage({ notice: "record", events: feed.events });

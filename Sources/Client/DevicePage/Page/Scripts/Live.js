@@ -107,7 +107,7 @@ async function keepPolling() {
 
 async function pollActivity() {
     try {
-        const { requests } = await request("activity");
+        const { requests } = await request("activity", undefined, patience());
         page.deviceView.showActivity(requests);
     } catch {
         // The next status says so, if the device is gone.
@@ -120,12 +120,16 @@ function showView(view) {
         button.setAttribute("aria-pressed", String(button.dataset.show === view));
     }
     if (view === "guidelines") page.guidelines.show();
+    // What was chosen elsewhere meanwhile could not be scrolled to.
+    if (view === "tree" && page.tree.view.active >= 0) page.tree.view.reveal(page.tree.view.active);
 }
 
 /** Keys that work wherever the focus is on a control or a list, and not in a field. */
 function heedKeys() {
     document.addEventListener("keydown", event => {
         if (event.altKey || event.ctrlKey || event.metaKey) return;
+        // A key that is held down is meant once.
+        if (event.repeat && event.key === "Enter" && event.target.closest("button")) event.preventDefault();
         if (event.target.closest("input, select, textarea, dialog")) return;
         if (event.key === "/") byID("filter").focus();
         else if (event.key === "c" && event.target !== document.body) page.bar.copy();

@@ -3,6 +3,11 @@
 
 const statusPatience = 15000;
 
+/** Ends a question of the page that nobody answers. */
+function patience() {
+    return AbortSignal.timeout(statusPatience);
+}
+
 const page = {
     app: null, chosenPath: null, chosenEvent: null, status: null, apps: [], rules: new Map(), problem: null,
 
@@ -87,6 +92,10 @@ const page = {
     async seek() {
         const path = this.wanted;
         if (path === undefined) return;
+        if (path === "") {
+            this.choose("");
+            return;
+        }
         // Asked first: what is complete then cannot be missed by the answer.
         const { isComplete } = this;
         const isThere = await this.tree.reveal(path);
@@ -106,7 +115,7 @@ const page = {
         this.wanted = undefined;
         history.replaceState(null, "", location.pathname + "#" + encodeURIComponent(identifier));
         this.files.open(identifier);
-        if (this.tree.isFlat) this.tree.search();
+        this.tree.order();
         this.map.enter("");
         byID("tree").scrollTop = 0;
         this.tree.view.activate(-1, true);
@@ -114,6 +123,21 @@ const page = {
         this.appList.show(this.apps);
         this.choose(null);
         if (byID("files").dataset.view === "guidelines") this.guidelines.show();
+    },
+
+    /** No app is installed any more, or none yet. */
+    closeApp() {
+        this.app = null;
+        this.chosenPath = null;
+        this.wanted = undefined;
+        this.files.open(null);
+        this.map.enter("");
+        this.tree.view.activate(-1, true);
+        this.tree.view.update();
+        byID("files-problem").hidden = true;
+        setText(byID("sums"), "");
+        showLegend(byID("legend"), null);
+        if (this.chosenEvent === null) this.panel.showApp(null);
     },
 
     filterBy(word) {
@@ -137,7 +161,7 @@ const page = {
         const turn = this.asked = (this.asked ?? 0) + 1;
         let status;
         try {
-            status = await request("status", undefined, AbortSignal.timeout(statusPatience));
+            status = await request("status", undefined, patience());
         } catch (problem) {
             if (turn > (this.answered ?? 0)) this.lost(problem);
             return;
@@ -172,7 +196,8 @@ const page = {
             this.bar.tell("The device answers again.");
             this.timeLine.lose(null);
         }
-        const rules = request("rules").then(list => this.rules = new Map(list.map(rule => [rule.rule, rule])),
+        const rules = request("rules", undefined, patience()).then(
+            list => this.rules = new Map(list.map(rule => [rule.rule, rule])),
             // Refusals are shown without their explanation then.
             () => undefined);
         await Promise.all([rules, this.refreshApps(), this.refreshFacts()]);
@@ -204,19 +229,20 @@ const page = {
         const turn = this.askedApps = (this.askedApps ?? 0) + 1;
         let apps;
         try {
-            apps = await request("apps");
+            apps = await request("apps", undefined, patience());
         } catch (problem) {
             this.lost(problem);
             return;
         }
-        if (turn !== this.askedApps) return;
+        if (turn < (this.answeredApps ?? 0)) return;
+        this.answeredApps = turn;
         this.apps = apps;
         this.appList.show(this.apps);
         if (this.app === null || !this.findApp(this.app)) {
             const first = this.findApp(addressedApp()) ?? this.apps.find(app => app.running && app.mountPoint)
                 ?? this.apps.find(app => app.mountPoint) ?? this.apps[0];
             if (first) this.openApp(first.identifier);
-            else this.panel.showApp(null);
+            else this.closeApp();
         } else if (this.chosenPath === null && this.chosenEvent === null) {
             const chosen = this.findApp(this.app);
             this.panel.showApp(chosen, this.ownerOf(chosen));
@@ -228,7 +254,7 @@ const page = {
         const view = this.deviceView;
         const ask = async (path, name) => {
             try {
-                view[name] = { ...await request(path, {}), received: performance.now() };
+                view[name] = { ...await request(path, {}, patience()), received: performance.now() };
             } catch (problem) {
                 if (isOutOfReach(problem)) this.lost(problem);
             }

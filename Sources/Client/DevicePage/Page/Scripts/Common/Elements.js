@@ -65,15 +65,31 @@ function identity(node) {
  */
 function replace(element, ...children) {
     const held = element.contains(document.activeElement) ? document.activeElement : null;
+    const place = held ? actionsIn(element).indexOf(held) : -1;
     merge(element, make("div", {}, ...children));
-    if (held && held !== element && !held.isConnected) focusLike(held, element);
+    if (!held || held === element || document.activeElement === held) return;
+    // One that was moved has lost it.
+    if (held.isConnected) focusQuietly(held);
+    else focusLike(held, element, place);
+}
+
+function actionsIn(element) {
+    return [...element.querySelectorAll("[data-action]")];
 }
 
 function merge(element, fresh) {
     const known = new Map();
     for (const child of element.children) if (/[^\0]/.test(identity(child))) known.set(identity(child), child);
     let place = element.firstChild;
-    for (const child of [...fresh.childNodes]) {
+    const described = [...fresh.childNodes];
+    const wanted = new Set(described.map(identity));
+    for (const child of described) {
+        // What goes does so first, so that what stays need not be moved past it.
+        while (place && known.has(identity(place)) && !wanted.has(identity(place))) {
+            const next = place.nextSibling;
+            place.remove();
+            place = next;
+        }
         const name = identity(child);
         const same = known.get(name);
         known.delete(name);
@@ -121,12 +137,18 @@ function update(old, fresh) {
     merge(old, fresh);
 }
 
-/** Gives the focus to what has taken the place of an element that had it. */
-function focusLike(held, element) {
-    const buttons = [...element.querySelectorAll("button")];
+/**
+ * Gives the focus to what has taken the place of an element that had it. An action comes in the place of an action
+ * alone: a key that is held down or pressed twice would carry out another one.
+ */
+function focusLike(held, element, place) {
+    const isAction = held.dataset.action !== undefined;
+    const buttons = [...element.querySelectorAll("button")].filter(
+        one => !one.disabled && (one.dataset.action !== undefined) === isAction);
     const isLike = (one, key) => held.dataset[key] && held.dataset[key] === one.dataset[key];
     const same = buttons.find(one => identifyingData.some(key => isLike(one, key)))
-        ?? buttons.find(one => one.textContent === held.textContent) ?? buttons.find(one => !one.disabled);
+        ?? buttons.find(one => one.textContent === held.textContent) ?? (isAction ? actionsIn(element)[place] : null)
+        ?? element.closest("section, [tabindex]")?.querySelector("#panel-close:not([hidden]), [tabindex]");
     if (same) focusQuietly(same);
 }
 

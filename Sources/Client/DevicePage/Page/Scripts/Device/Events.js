@@ -54,6 +54,10 @@ function eventFacts(event) {
     ];
 }
 
+function isSameEvent(one, other) {
+    return ["time", "event", "app", "path", "pid", "operation", "rule"].every(key => one[key] === other[key]);
+}
+
 /** The events that came, and those of them that the filter lets through. */
 class EventRecord {
     constructor() {
@@ -67,12 +71,21 @@ class EventRecord {
         this.listeners = [];
     }
 
-    /** Takes the record as the device has it, in the place of what is here. */
+    /**
+     * Takes the record as the device has it, in the place of what is here. Where it goes on from that, as after the
+     * end of a connection, the events that are known stay the same; else the place of a reader means nothing any more.
+     */
     renew(events) {
-        this.all = [];
-        this.found = [];
-        this.take(events);
-        for (const listener of this.listeners) listener();
+        const known = this.all;
+        const last = known.at(-1);
+        const end = last ? events.findLastIndex(event => isSameEvent(event, last)) : -1;
+        const kept = known.slice(-(end + 1));
+        const goesOn = end >= 0 && kept.length === end + 1
+            && kept.every((event, index) => isSameEvent(event, events[index]));
+        this.all = goesOn ? kept : [];
+        this.filter();
+        this.take(goesOn ? events.slice(end + 1) : events);
+        for (const listener of this.listeners) listener(null, goesOn);
     }
 
     /** Takes events that have come. */
@@ -147,7 +160,10 @@ class EventList {
             this.scroller.focus();
         });
         this.scroller.addEventListener("scroll", () => this.showFresh(), { passive: true });
-        record.listeners.push(() => this.schedule());
+        record.listeners.push((_, goesOn) => {
+            if (goesOn === false) this.forgetPlace();
+            this.schedule();
+        });
     }
 
     rows(from, to, number) {
@@ -196,6 +212,13 @@ class EventList {
         this.showFresh();
         byID("event-none").hidden = this.record.found.length > 0;
         this.view.update();
+    }
+
+    /** The record is another one: nothing in it was read, and nothing is new. */
+    forgetPlace() {
+        this.seen = this.record.last;
+        this.unread = 0;
+        this.view.activate(-1, true);
     }
 
     showFresh() {

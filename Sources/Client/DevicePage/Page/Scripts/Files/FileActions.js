@@ -117,7 +117,8 @@ function acceptDrops(place) {
     const hasFiles = event => [...event.dataTransfer?.types ?? []].includes("Files");
     // A file that misses the place would be opened instead of the page.
     for (const kind of ["dragover", "drop"]) {
-        addEventListener(kind, event => hasFiles(event) && !event.defaultPrevented && event.preventDefault());
+        addEventListener(kind, event => hasFiles(event) && !event.defaultPrevented
+            && !event.target.closest?.("input[type=file]") && event.preventDefault());
     }
     if (page.readOnly) return;
     const over = event => {

@@ -124,7 +124,7 @@ class Panel {
         const rule = page.rules.get(event.rule);
         const app = page.findApp(event.app);
         const isOfHome = event.path !== undefined && !["mounted", "unmounted", "backedUp"].includes(event.event)
-            && event.app !== undefined && event.pathCut === undefined;
+            && event.app !== undefined && event.pathCut === undefined && !event.path.includes("\ufffd");
         const link = isOfHome && app ? make("button", {
             type: "button", class: "link", "data-app": event.app, "data-path": event.path,
             click: () => page.goTo(event.app, event.path),

@@ -49,7 +49,7 @@ class Treemap {
         this.area.addEventListener("pointerleave", () => this.point(-1));
         this.area.addEventListener("click", event => this.open(this.tileAt(event)));
         this.area.addEventListener("keydown", event => this.press(event));
-        this.area.addEventListener("focus", () => this.point(Math.max(0, this.leaf(this.active))));
+        this.area.addEventListener("focus", () => this.point(this.leaf(this.active)));
         this.area.addEventListener("blur", () => this.point(-1));
     }
 
@@ -67,9 +67,6 @@ class Treemap {
 
     /** Has the map laid out anew for the model as it is. */
     async update() {
-        const width = this.area.clientWidth;
-        const height = this.area.clientHeight;
-        if (width < 20 || height < 20) return;
         if (this.isBusy) {
             this.isStale = true;
             return;
@@ -77,6 +74,8 @@ class Treemap {
         this.isBusy = true;
         do {
             this.isStale = false;
+            const { clientWidth: width, clientHeight: height } = this.area;
+            if (width < 20 || height < 20) break;
             const map = await page.files.ask("map", { path: this.path, width, height });
             if (map === null && this.path !== "") {
                 this.path = "";
@@ -89,10 +88,13 @@ class Treemap {
     }
 
     show(map, width, height) {
-        const name = this.active >= 0 && this.map ? this.map.paths[this.active] : null;
+        const before = this.map;
+        const isSame = index => map.paths[index] === before.paths[this.active]
+            && map.kinds[index] === before.kinds[this.active];
+        this.active = map && before && this.active >= 0 ? map.paths.findIndex((_, index) => isSame(index)) : -1;
         this.map = map;
         this.size = { width, height };
-        this.active = map && name !== null ? map.paths.indexOf(name) : -1;
+        this.tell();
         this.draw();
         this.showTrail();
     }
@@ -129,7 +131,8 @@ class Treemap {
         if (!map || map.entries.length === 0) {
             context.fillStyle = colours.quiet;
             const isKnown = map && (page.mode === "report" || page.isComplete);
-            context.fillText(isKnown ? "Nothing in here takes space." : "The files are being listed …", 12, 20);
+            const words = isKnown ? "Nothing in here takes space." : "The files are being listed …";
+            context.fillText(page.app === null ? "" : words, 12, 20);
             return;
         }
         const pattern = this.hatch(context);
@@ -252,8 +255,13 @@ class Treemap {
     point(index) {
         if (index === this.active) return;
         this.active = index;
-        setText(this.words, index >= 0 && this.map ? tileWords(this.map, index) : this.summary());
+        this.tell();
         this.schedulePaint();
+    }
+
+    /** Puts the active tile in words, or the whole. */
+    tell() {
+        setText(this.words, this.active >= 0 && this.map ? tileWords(this.map, this.active) : this.summary());
     }
 
     schedulePaint() {
@@ -338,7 +346,6 @@ class Treemap {
                 "aria-current": index === steps.length - 1 ? "location" : null,
             }, nameOf(name)),
         ]));
-        if (this.active < 0) setText(this.words, this.summary());
     }
 }
 

@@ -102,6 +102,7 @@ class RowView {
         for (const element of free) {
             element.hidden = true;
             element.place = -1;
+            element.removeAttribute("id");
         }
         this.point();
     }

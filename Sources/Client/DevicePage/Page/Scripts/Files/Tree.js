@@ -61,7 +61,8 @@ class Tree {
     }
 
     async rows(from, to, path) {
-        const found = await page.files.ask("rows", { from, to, path });
+        const none = { count: 0, from: 0, rows: [], place: -1 };
+        const found = page.app === null ? none : await page.files.ask("rows", { from, to, path });
         if (found) setText(byID("hits"), this.isFlat ? counted(found.count, "hit") : "");
         return found;
     }
@@ -145,13 +146,19 @@ class Tree {
 
     // MARK: Order
 
+    /** Tells the worker which rows are shown, and in which order. */
+    order() {
+        const { sortKey: key, isDescending, filter } = this;
+        return page.files.ask("order", { key, isDescending, text: filter.value });
+    }
+
     async sort(key) {
         // Sizes and times are asked for from the largest and the last.
         const isFirst = key !== this.sortKey;
         this.isDescending = isFirst ? key !== "name" && key !== "protection" : !this.isDescending;
         this.sortKey = key;
         this.showOrder();
-        await page.files.ask("order", { key, isDescending: this.isDescending });
+        await this.order();
         await this.view.update();
     }
 
@@ -163,7 +170,7 @@ class Tree {
     }
 
     async search() {
-        await page.files.ask("order", { text: this.filter.value });
+        await this.order();
         this.scroller.scrollTop = 0;
         this.view.activate(-1, true);
         await this.view.update();

@@ -47,12 +47,15 @@ function complain(problem) {
 
 // MARK: Work
 
-/** Opens an app's home, or looks at all of it again. */
+/** Opens an app's home, or looks at all of it again; with null there is none. */
 function open(app) {
     state.waiting.clear();
-    state.isStale = true;
+    state.isStale = app !== null;
     state.isComplete = false;
-    if (state.model?.app !== app) {
+    if (app === null) {
+        state.round += 1;
+        Object.assign(state, { app, model: null, list: null });
+    } else if (state.model?.app !== app) {
         state.round += 1;
         state.app = app;
         const { key, isDescending, text } = state.list ?? {};
@@ -70,13 +73,14 @@ async function tend() {
     state.isBusy = true;
     while (state.isStale || state.waiting.size > 0) {
         const began = performance.now();
+        const { round } = state;
         let pause = changePause;
         try {
             if (state.isStale) await listAll();
             else await catchUp();
             pause = Math.max(pause, 2 * (performance.now() - began));
         } catch (problem) {
-            if (problem instanceof Superseded) continue;
+            if (problem instanceof Superseded || round !== state.round) continue;
             complain(problem);
             state.isStale = true;
             pause = failurePause;
