@@ -67,6 +67,7 @@ oncecase_a_page_has_every_file_after_bursts_of_changes() {
 oncecase_many_pages_of_one_browser_follow_a_device() {
     start
     in_browser followed pages_of_a_browser_share_what_they_follow,an_older_page_takes_nothing_from_a_newer_one
+    in_browser followed a_record_that_comes_slowly_is_the_same_one
 }
 
 oncecase_a_page_is_steady_under_the_hand_of_its_reader() {

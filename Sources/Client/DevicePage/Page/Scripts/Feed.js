@@ -7,6 +7,8 @@ const mostKept = 20000;
 const gathering = 40;
 // The record as it is comes first; pages take it at once, and not line by line.
 const gatheringOfRecord = 250;
+// So long a device that is there again is waited for until it has told the last event that is known.
+const patienceWithRecord = 2000;
 const pauseBetweenAnswers = 1500;
 
 // Of each page its secret: one that was loaded again may have that of a command that has ended.
@@ -29,7 +31,7 @@ class Gathering {
         this.lines = [];
     }
 
-    /** Begins to gather, where it has not begun. What is gathered until then is given, also if it is nothing. */
+    /** Begins to gather, where it has not begun. All that is gathered until then is given, also if it is nothing. */
     begin(milliseconds) {
         this.timer ??= setTimeout(() => this.end(), milliseconds);
     }
@@ -40,14 +42,26 @@ class Gathering {
     }
 
     end() {
+        this.give(this.stop());
+    }
+
+    /** Gathers so long from now on. */
+    hasten(milliseconds) {
         clearTimeout(this.timer);
         this.timer = undefined;
-        this.give(this.lines.splice(0));
+        this.begin(milliseconds);
+    }
+
+    /** Gathers no longer. Returns the lines, which are not given. */
+    stop() {
+        clearTimeout(this.timer);
+        this.timer = undefined;
+        return this.lines.splice(0);
     }
 }
 
 /** Follows a stream for as long as there is a page: when it ends, it is asked for again. */
-async function keepFollowing(path, take, begun) {
+async function keepFollowing(path, take, begun, ended) {
     for (;;) {
         try {
             await follow(path, take, begun);
@@ -55,22 +69,54 @@ async function keepFollowing(path, take, begun) {
             // The pages ask for the status of the device, and say what is wrong.
             if (problem.kind === "signedOut") turnSecret();
         }
+        ended();
         await new Promise(resume => setTimeout(resume, pauseBetweenAnswers));
     }
 }
 
+function isSameEvent(one, other) {
+    return ["time", "event", "app", "path", "pid", "operation", "rule"].every(key => one[key] === other[key]);
+}
+
+/** The events of a record after those that are known, or null where it is another record. Either may begin later. */
+function continuation(known, record) {
+    if (known.length === 0) return null;
+    const end = record.findLastIndex(event => isSameEvent(event, known.at(-1))) + 1;
+    const both = Math.min(end, known.length);
+    const from = known.length - both;
+    for (let place = 0; place < both; place += 1) {
+        if (!isSameEvent(known[from + place], record[end - both + place])) return null;
+    }
+    return both > 0 ? record.slice(end) : null;
+}
+
+/** Follows the events. An answer has the record first, whose end nothing marks. */
 function followEvents() {
     let isRecord = false;
-    const gathered = new Gathering(events => {
-        const kept = isRecord ? events : [...feed.events, ...events];
+    const gathered = new Gathering(lines => {
+        const later = isRecord ? continuation(feed.events, lines) : null;
+        const isAnother = isRecord && later === null;
+        const events = later ?? lines;
+        const kept = isAnother ? events : [...feed.events, ...events];
         feed.events = kept.length > mostKept * 1.1 ? kept.slice(-mostKept) : kept;
-        tellAll({ notice: isRecord ? "record" : "events", events });
         isRecord = false;
+        tellAll({ notice: isAnother ? "record" : "events", events });
     });
-    keepFollowing("events/follow", event => gathered.add(event), () => {
-        gathered.end();
+    const take = event => {
+        const last = isRecord ? feed.events.at(-1) : undefined;
+        if (last) gathered.begin(patienceWithRecord);
+        gathered.add(event);
+        if (last && isSameEvent(event, last)) gathered.hasten(gathering);
+    };
+    const begun = () => {
         isRecord = true;
-        gathered.begin(gatheringOfRecord);
+        if (feed.events.length === 0) gathered.begin(gatheringOfRecord);
+    };
+    keepFollowing("events/follow", take, begun, () => {
+        // A record that has not come whole tells nothing: it comes again.
+        if (isRecord) gathered.stop();
+        else gathered.end();
+        isRecord = false;
     });
 }
 
@@ -80,7 +126,7 @@ function followChanges() {
         feed.isFollowing = true;
         // A listing that begins now finds the changes before.
         tellAll({ notice: "relist" });
-    });
+    }, () => gathered.end());
 }
 
 /** Takes a page in: it gets the record, and what comes. */

@@ -54,10 +54,6 @@ function eventFacts(event) {
     ];
 }
 
-function isSameEvent(one, other) {
-    return ["time", "event", "app", "path", "pid", "operation", "rule"].every(key => one[key] === other[key]);
-}
-
 /** The events that came, and those of them that the filter lets through. */
 class EventRecord {
     constructor() {
@@ -71,21 +67,12 @@ class EventRecord {
         this.listeners = [];
     }
 
-    /**
-     * Takes the record as the device has it, in the place of what is here. Where it goes on from that, as after the
-     * end of a connection, the events that are known stay the same; else the place of a reader means nothing any more.
-     */
+    /** Takes another record in the place of this one. */
     renew(events) {
-        const known = this.all;
-        const last = known.at(-1);
-        const end = last ? events.findLastIndex(event => isSameEvent(event, last)) : -1;
-        const kept = known.slice(-(end + 1));
-        const goesOn = end >= 0 && kept.length === end + 1
-            && kept.every((event, index) => isSameEvent(event, events[index]));
-        this.all = goesOn ? kept : [];
+        this.all = [];
         this.filter();
-        this.take(goesOn ? events.slice(end + 1) : events);
-        for (const listener of this.listeners) listener(null, goesOn);
+        this.take(events);
+        for (const listener of this.listeners) listener(null);
     }
 
     /** Takes events that have come. */
@@ -160,8 +147,8 @@ class EventList {
             this.scroller.focus();
         });
         this.scroller.addEventListener("scroll", () => this.showFresh(), { passive: true });
-        record.listeners.push((_, goesOn) => {
-            if (goesOn === false) this.forgetPlace();
+        record.listeners.push(events => {
+            if (events === null) this.forgetPlace();
             this.schedule();
         });
     }
