@@ -21,6 +21,10 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ContainerFoundation", package: "appcontainer"),
             ]),
+        // An app's storage as it is written for iOS, but for one import.
+        .executableTarget(
+            name: "Storage", dependencies: [.product(name: "ContainerFoundation", package: "appcontainer")],
+            path: "Notes/Sources/Notes"),
         .target(name: "Magazine"),
         .target(name: "Reader"),
         .target(name: "Album"),

@@ -140,16 +140,21 @@ case_the_command_of_a_page_says_what_is_wrong() {
     stop
 }
 
+# In bin, and a desktop for it: it writes what it has to open into $OPENED, and ends with $ENDS.
+make_opener() {
+    mkdir bin
+    # shellcheck disable=SC2016
+    printf '#!/bin/sh\nprintf "%%s\\n" "$1" >"$OPENED"\nexit "${ENDS:-0}"\n' >bin/xdg-open
+    chmod +x bin/xdg-open
+    export OPENED=$WORK/opened DISPLAY=:99
+}
+
 rootcase_no_browser_is_opened_as_root() {
     start
     local program served
     program=$(command -v appcontainer)
-    mkdir bin
-    # shellcheck disable=SC2016
-    printf '#!/bin/sh\nprintf "%%s\n" "$1" >"$OPENED"\n' >bin/xdg-open
-    chmod +x bin/xdg-open
-    export OPENED=$WORK/opened
-    DISPLAY=:99 SUDO_UID=1000 PATH=$WORK/bin:$PATH "$program" ui "$DEVICE" >./link 2>./said &
+    make_opener
+    SUDO_UID=1000 PATH=$WORK/bin:$PATH "$program" ui "$DEVICE" >./link 2>./said &
     served=$!
     eventually grep -q 'no browser is opened as root' said
     grep -q token link
@@ -164,11 +169,7 @@ usercase_the_link_of_a_page_is_opened_where_there_is_a_browser() {
     start
     local program served
     program=$(command -v appcontainer)
-    mkdir bin
-    # shellcheck disable=SC2016
-    printf '#!/bin/sh\nprintf "%%s\\n" "$1" >"$OPENED"\nexit "${ENDS:-0}"\n' >bin/xdg-open
-    chmod +x bin/xdg-open
-    export OPENED=$WORK/opened DISPLAY=:99
+    make_opener
     PATH=$WORK/bin:$PATH "$program" ui "$DEVICE" >./link 2>./said &
     served=$!
     eventually grep -q token opened
