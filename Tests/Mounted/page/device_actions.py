@@ -273,6 +273,9 @@ def finder_backup_has_its_password(device, app, home):
     for place in (by_page, by_line):
         with open(f"{place}/Manifest.plist", "rb") as manifest:
             check(plistlib.load(manifest)["IsEncrypted"] is True, "it is encrypted", place)
+        # Its key takes seconds; in a plain run the password of one is enough.
+        if place == by_line and os.environ.get("FULL") != "1":
+            continue
         other, mount = f"{place}, restored", f"{place}, mounted"
         os.mkdir(mount)
         run(f"appcontainer create '{other}' && appcontainer install '{other}' '{os.environ['BASE']}/Notes.app' && "
