@@ -100,6 +100,7 @@ import Testing
         ("deliver", "{\"app\": \"a\", \"files\": [\"/a\", \"b\"]}", "each of files has to be an absolute path"),
         ("deliver", "{\"app\": \"a\", \"files\": [\"/a\\u0000\"]}", "each of files must not hold a NUL character"),
         ("inspect", "{\"app\": \"a\", \"path\": \"Documents\\u0000\"}", "path must not hold a NUL character"),
+        ("inspect", "{\"app\": \"a\", \"path\": \"\", \"pathBytes\": \"\\u0084\"}", "are not bytes in base64"),
     ])
     func `a wrong body is answered with its error`(path: String, body: String, words: String) async throws {
         try await ControlAPIFixture.run { fixture in
@@ -108,6 +109,20 @@ import Testing
             let complaint = try JSONDecoder().decode(Failure.self, from: Data(answer.utf8)).complaint
             #expect(complaint.kind == .badRequest)
             #expect(complaint.message.contains(words), "\(complaint.message)")
+        }
+    }
+
+    @Test(arguments: ["a", "YQ", "-_==", "\u{84}"])
+    func `the bytes of a path are base64 in every request`(text: String) throws {
+        func refusal<Request: ControlRequest>(_ type: Request.Type, _ text: String) -> Complaint? {
+            let body = #"{"app": "a", "path": "", "pathBytes": "\#(text)"}"#
+            return complaint { _ = try ControlJSON.request(type, from: Array(body.utf8)) }
+        }
+        for type in [
+            FilesRequest.self, InspectRequest.self, ExcludeRequest.self, IncludeRequest.self, ProtectRequest.self,
+        ] as [any ControlRequest.Type] {
+            #expect(refusal(type, text)?.kind == .badRequest, "\(type)")
+            #expect(refusal(type, "YQ==") == nil, "\(type)")
         }
     }
 

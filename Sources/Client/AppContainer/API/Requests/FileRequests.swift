@@ -42,8 +42,7 @@ public struct FilesRequest: ControlRequest {
     public static let usual = 1000
 
     public func check() throws(DeviceError) {
-        try requireIdentifier(app)
-        try requireNoNUL(path ?? "", "path")
+        try requireFile(path ?? "", pathBytes, of: app)
         guard (1...FilesRequest.most).contains(limit ?? FilesRequest.usual) else {
             throw DeviceError(.badRequest, "files: \"limit\" is not one of 1 to \(FilesRequest.most)")
         }
@@ -67,7 +66,7 @@ public struct ExcludeRequest: ControlRequest {
         self.pathBytes = pathBytes
     }
 
-    public func check() throws(DeviceError) { try requireFile(path, of: app) }
+    public func check() throws(DeviceError) { try requireFile(path, pathBytes, of: app) }
 }
 
 /// Removes the mark that excludes a file or directory from backups.
@@ -87,7 +86,7 @@ public struct IncludeRequest: ControlRequest {
         self.pathBytes = pathBytes
     }
 
-    public func check() throws(DeviceError) { try requireFile(path, of: app) }
+    public func check() throws(DeviceError) { try requireFile(path, pathBytes, of: app) }
 }
 
 /// Gives a file a protection class, or a directory the class of what is created in it from now on.
@@ -116,7 +115,7 @@ public struct ProtectRequest: ControlRequest {
     }
 
     public func check() throws(DeviceError) {
-        try requireFile(path, of: app)
+        try requireFile(path, pathBytes, of: app)
         if let protection, FileProtection(rawValue: protection) == nil {
             let classes = FileProtection.allCases.map(\.rawValue).joined(separator: ", ")
             throw DeviceError(.badRequest, "protect: \"protection\" is not one of \(classes)")
@@ -125,7 +124,8 @@ public struct ProtectRequest: ControlRequest {
 }
 
 /// Requires an app, and a path that can be one in its home.
-private func requireFile(_ path: String, of app: String) throws(DeviceError) {
+private func requireFile(_ path: String, _ pathBytes: String?, of app: String) throws(DeviceError) {
     try requireIdentifier(app)
     try requireNoNUL(path, "path")
+    try requirePathBytes(pathBytes)
 }

@@ -20,6 +20,7 @@ public struct InspectRequest: ControlRequest {
     public func check() throws(DeviceError) {
         try requireIdentifier(app)
         try requireNoNUL(path, "path")
+        try requirePathBytes(pathBytes)
     }
 }
 

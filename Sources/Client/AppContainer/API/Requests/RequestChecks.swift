@@ -4,6 +4,7 @@
 // path at its first NUL. Identifiers and passwords are checked here, and not at work: an answer in lines has begun
 // by then, with the status 200.
 
+import FoundationEssentials
 import SandboxModel
 
 /// Requires an absolute path without NUL.
@@ -24,6 +25,15 @@ func requireAbsolute(
 /// - Throws: an error of kind `badRequest` for a text with a NUL character.
 func requireNoNUL(_ text: String, _ name: String) throws(DeviceError) {
     guard !text.utf8.contains(0) else { throw DeviceError(.badRequest, "\(name) must not hold a NUL character") }
+}
+
+/// Requires the bytes of a path in base64 (RFC 4648, section 4), with its padding; null is none.
+/// - Throws: an error of kind `badRequest`.
+func requirePathBytes(_ text: String?) throws(DeviceError) {
+    guard let text else { return }
+    guard Data(base64Encoded: text) != nil else {
+        throw DeviceError(.badRequest, "\"pathBytes\" are not bytes in base64")
+    }
 }
 
 /// Requires a number that a process can have: 0 and negative ones mean groups of processes to some system calls.
