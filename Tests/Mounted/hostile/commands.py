@@ -10,6 +10,7 @@ import os
 import random
 import re
 import shlex
+import signal
 import subprocess
 import sys
 
@@ -163,7 +164,8 @@ def main(place, rounds, seed=None):
                 code = world.run(words, stdin)
             finally:
                 owner.stop()
-            if code not in CODES and not (code < 0 and world.complaints):
+            is_ended = words[0] == "ui" and code == 128 + signal.SIGTERM
+            if code not in CODES and not is_ended and not (code < 0 and world.complaints):
                 world.complaints.append(f"exit code {code}: {world.output[-600:]}")
             if "VERBOSE" in os.environ:
                 print(code, told, world.output[-200:].strip(), flush=True)

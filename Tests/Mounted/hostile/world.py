@@ -185,7 +185,7 @@ class World:
 
     def run(self, words, stdin="", limit=30):
         """The exit code of root's command; its end by a signal and its wait are complaints. Output goes to `self.output`."""
-        # A page is served until somebody ends that.
+        # A page is served until somebody ends that. SIGTERM may come before the command heeds it.
         ended = ["timeout", "--preserve-status", "1"] if words[0] == "ui" else []
         with tempfile.TemporaryFile() as output:
             child = subprocess.Popen(
