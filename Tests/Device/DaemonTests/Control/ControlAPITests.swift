@@ -126,6 +126,18 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (#"{"action": "set", "old": "a", "new": "b"}"#, "set takes no \"old\""),
+        (#"{"action": "set"}"#, "set needs \"new\""), (#"{"action": "change", "new": "b"}"#, "change needs \"old\""),
+        (#"{"action": "change", "old": "b"}"#, "change needs \"new\""),
+        (#"{"action": "remove"}"#, "remove needs \"old\""),
+        (#"{"action": "remove", "old": "a", "new": "b"}"#, "remove takes no \"new\""),
+    ])
+    func `a backup password that an action lacks, or does not take, is refused`(body: String, words: String) throws {
+        let refusal = complaint { _ = try ControlJSON.request(BackupPasswordRequest.self, from: Array(body.utf8)) }
+        #expect(refusal == Complaint(.badRequest, "backup-password: \(words)"))
+    }
+
     @Test func `a request is checked by the limits of a device`() throws {
         let capacities = DeviceSettings.capacities
         for capacity in [capacities.lowerBound, capacities.upperBound] {

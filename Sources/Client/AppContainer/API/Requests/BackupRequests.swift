@@ -81,13 +81,25 @@ public struct BackupPasswordRequest: ControlRequest {
         self.new = new
     }
 
+    // A loop over both passwords, in which actions were compared, was compiled to other bytes now and then.
     public func check() throws(DeviceError) {
-        for (password, name, isNeeded) in [(old, "old", action != .set), (new, "new", action != .remove)] {
-            guard (password != nil) != isNeeded else { continue }
-            throw DeviceError(
-                .badRequest, "backup-password: \(action.rawValue) \(isNeeded ? "needs" : "takes no") \"\(name)\"")
+        switch action {
+        case .set:
+            try require(old == nil, "takes no", "old")
+            try require(new != nil, "needs", "new")
+        case .change:
+            try require(old != nil, "needs", "old")
+            try require(new != nil, "needs", "new")
+        case .remove:
+            try require(old != nil, "needs", "old")
+            try require(new == nil, "takes no", "new")
         }
         if let new { try requireOneLine(new, "backup password") }
+    }
+
+    private func require(_ isMet: Bool, _ words: String, _ name: String) throws(DeviceError) {
+        guard !isMet else { return }
+        throw DeviceError(.badRequest, "backup-password: \(action.rawValue) \(words) \"\(name)\"")
     }
 }
 
