@@ -134,6 +134,13 @@ class Browser:
             self.notice(self.message())
         return self.complaints
 
+    def reload(self):
+        """Loads the page anew. A script that did so would leave nobody knowing which of the two answers next."""
+        self.loaded = False
+        self.call("Page.reload")
+        while not self.loaded:
+            self.notice(self.message())
+
     def value(self, expression):
         """The value of an expression of JavaScript on the page; a promise is waited for."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)

@@ -11,9 +11,8 @@ READY = "page.isComplete === true && page.status !== null && page.apps.length > 
 
 def a_reload_is_let_in(device, app, home):
     with Handled(device) as page:
-        page.value("window.isOld = true")
-        page.call("Page.reload")
-        page.wait("window.isOld === undefined && typeof page === 'object' && " + READY)
+        page.reload()
+        page.wait("typeof page === 'object' && " + READY)
         check(page.value("page.device") == device, "the facts are there again")
         # The worker too has the right: it lists.
         page.wait("page.files.ask('sums').then(sums => sums !== null)")

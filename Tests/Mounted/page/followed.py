@@ -148,7 +148,7 @@ def pages_of_a_browser_share_what_they_follow(device, app, home):
         page.click(action("Purge…"))
         page.click(button("Cancel", element("dialog")))
         # A page that is loaded anew has the record at once.
-        page.value("location.reload()")
+        page.reload()
         page.wait("typeof page === 'object' && page.isComplete === true && page.record.all.length > 0")
 
 
@@ -199,7 +199,7 @@ def an_older_page_takes_nothing_from_a_newer_one(device, app, home):
         fresh = page.session
         page.session = page.tab("/")
         page.value(f"sessionStorage.setItem('start', {json.dumps(stale)})")
-        page.value("void location.reload()")
+        page.reload()
         page.wait("typeof page === 'object' && !!page.bar && !byID('sentence').hidden")
         page.session = fresh
         page.call("Page.bringToFront")

@@ -231,7 +231,7 @@ def extensions_have_pages_of_their_own(device, app, home):
         eventually(lambda: told("status", device)["suspended"] == [share], "it is suspended")
         # The address has the app, and no token: the page can be loaded anew.
         check(page.value("location.href") == f"{page.served.origin}/#{share}", page.value("location.href"))
-        page.value("location.reload()")
+        page.reload()
         page.wait(f"typeof page === 'object' && page.isComplete && page.app === '{share}'")
 
 
