@@ -122,10 +122,3 @@ public struct ProtectRequest: ControlRequest {
         }
     }
 }
-
-/// Requires an app, and a path that can be one in its home.
-private func requireFile(_ path: String, _ pathBytes: String?, of app: String) throws(DeviceError) {
-    try requireIdentifier(app)
-    try requireNoNUL(path, "path")
-    try requirePathBytes(pathBytes)
-}

@@ -17,11 +17,7 @@ public struct InspectRequest: ControlRequest {
         self.pathBytes = pathBytes
     }
 
-    public func check() throws(DeviceError) {
-        try requireIdentifier(app)
-        try requireNoNUL(path, "path")
-        try requirePathBytes(pathBytes)
-    }
+    public func check() throws(DeviceError) { try requireFile(path, pathBytes, of: app) }
 }
 
 /// Surveys an app's data, group and iCloud containers, by size.

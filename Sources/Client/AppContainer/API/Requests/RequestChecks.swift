@@ -27,13 +27,14 @@ func requireNoNUL(_ text: String, _ name: String) throws(DeviceError) {
     guard !text.utf8.contains(0) else { throw DeviceError(.badRequest, "\(name) must not hold a NUL character") }
 }
 
-/// Requires the bytes of a path in base64 (RFC 4648, section 4), with its padding; null is none.
-/// - Throws: an error of kind `badRequest`.
-func requirePathBytes(_ text: String?) throws(DeviceError) {
-    guard let text else { return }
-    guard Data(base64Encoded: text) != nil else {
-        throw DeviceError(.badRequest, "\"pathBytes\" are not bytes in base64")
-    }
+/// Requires an app, and a path that can be one in its home.
+/// - Parameter pathBytes: the path's bytes in base64 (RFC 4648, section 4), with its padding; null is none.
+/// - Throws: an error of kind `invalidIdentifier` or `badRequest`.
+func requireFile(_ path: String, _ pathBytes: String?, of app: String) throws(DeviceError) {
+    try requireIdentifier(app)
+    try requireNoNUL(path, "path")
+    guard let pathBytes, Data(base64Encoded: pathBytes) == nil else { return }
+    throw DeviceError(.badRequest, "\"pathBytes\" are not bytes in base64")
 }
 
 /// Requires a number that a process can have: 0 and negative ones mean groups of processes to some system calls.
