@@ -24,9 +24,9 @@ STOPS = """[...document.querySelectorAll("a[href], button, input, select, [tabin
     one => one.checkVisibility() && !one.disabled && one.tabIndex >= 0)"""
 FOCUSED = "document.activeElement"
 
-# Controls are drawn anew; by this one is known again.
+# Controls are drawn anew, some with other amounts; by this one is known again.
 NAME = """(one => one.id || one.dataset.action || one.dataset.app || one.dataset.show || one.dataset.command
-    || one.textContent)"""
+    || one.dataset.filter || one.textContent)"""
 
 
 class Reader(Handled):

@@ -60,8 +60,12 @@ oncecase_a_page_shows_files_as_they_are_and_change() {
 
 oncecase_a_page_has_every_file_after_bursts_of_changes() {
     start
-    in_browser followed files_stay_true_through_bursts,the_row_that_is_meant_stays_so
-    in_browser followed damage_is_to_be_seen
+    in_browser followed files_stay_true_through_bursts,damage_is_to_be_seen
+}
+
+oncecase_the_row_that_is_meant_stays_so() {
+    start
+    in_browser rows a_row_that_is_shown_is_the_one_that_is_meant,the_row_that_is_meant_stays_so
 }
 
 oncecase_many_pages_of_one_browser_follow_a_device() {

@@ -65,29 +65,6 @@ def files_stay_true_through_bursts(device, app, home):
         page.wait(f"byID('sums').textContent.startsWith(`${{number({len(files)})}} files, `)")
 
 
-def the_row_that_is_meant_stays_so(device, app, home):
-    for name in "cde":
-        written(f"{home}/Documents/{name}")
-    with Handled(device) as page:
-        page.value("page.tree.reveal('Documents/d')")
-        page.wait("page.tree.view.rowAt(page.tree.view.active)?.path === 'Documents/d'")
-        place = page.value("page.tree.view.active")
-        for name in "ab":
-            written(f"{home}/Documents/{name}")
-        page.wait(f"page.tree.view.active === {place + 2}")
-        page.value("byID('tree').focus()")
-        page.key("Enter")
-        page.wait("page.chosenPath === 'Documents/d'")
-        # One that was scrolled away is meant all the same.
-        for number in range(200):
-            written(f"{home}/Documents/later {number}")
-        page.wait("page.tree.view.count > 200")
-        page.value("byID('tree').scrollTop = 1e6")
-        page.wait("page.tree.view.rowAt(page.tree.view.active) === undefined")
-        page.key("Enter")
-        page.wait("page.tree.view.rowAt(page.tree.view.active)?.path === 'Documents/d'")
-
-
 def events_lead_to_files_that_are_there_alone(device, app, home):
     written(f"{home}/Documents/kept")
     outcome_of(os.mkdir, f"{home}/new")

@@ -118,7 +118,7 @@ const page = {
         this.tree.order();
         this.map.enter("");
         byID("tree").scrollTop = 0;
-        this.tree.view.activate(-1, true);
+        this.tree.view.activate(-1, { isQuiet: true });
         byID("files-problem").hidden = true;
         this.appList.show(this.apps);
         this.choose(null);
@@ -132,7 +132,7 @@ const page = {
         this.wanted = undefined;
         this.files.open(null);
         this.map.enter("");
-        this.tree.view.activate(-1, true);
+        this.tree.view.activate(-1, { isQuiet: true });
         this.tree.view.update();
         byID("files-problem").hidden = true;
         setText(byID("sums"), "");

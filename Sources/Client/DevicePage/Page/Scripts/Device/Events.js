@@ -205,7 +205,7 @@ class EventList {
     forgetPlace() {
         this.seen = this.record.last;
         this.unread = 0;
-        this.view.activate(-1, true);
+        this.view.activate(-1, { isQuiet: true });
     }
 
     showFresh() {
@@ -237,7 +237,7 @@ class EventList {
         this.record.filter();
         this.seen = this.record.last;
         this.scroller.scrollTop = 0;
-        this.view.activate(-1, true);
+        this.view.activate(-1, { isQuiet: true });
         this.update();
     }
 }

@@ -370,5 +370,5 @@ function legendEntry({ badge, name, text, size, filter, closed }) {
     // In a report there is nothing to filter.
     if (page.mode === "report" || !filter) return make("span", { class: "legend-entry", title: name ?? null }, words);
     return make("button", { type: "button", class: "legend-entry", title: `${name}: filter by ${filter}`,
-        click: () => page.filterBy(filter) }, words);
+        "data-filter": filter, click: () => page.filterBy(filter) }, words);
 }

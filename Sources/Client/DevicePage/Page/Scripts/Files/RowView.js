@@ -20,7 +20,7 @@ class RowView {
         Object.assign(this, { scroller, fetch, draw, sign, name, choose, key, label });
         this.count = 0;
         this.active = -1;
-        /** The name of the active row, once it was drawn. */
+        /** The name of the active row: the reader means that, wherever it is drawn. Known once it was drawn. */
         this.activeName = undefined;
         this.from = 0;
         this.rows = [];
@@ -65,10 +65,20 @@ class RowView {
             const answer = await this.fetch(from, to, activeName);
             if (!answer) continue;
             // A row that came or went above moves the active one, unless the reader has moved on meanwhile.
-            if (activeName !== undefined && this.active === active && this.activeName === activeName) {
-                this.active = answer.place >= 0 ? answer.place : Math.min(active, answer.count - 1);
-            }
+            const isSame = this.active === active && this.activeName === activeName;
+            if (isSame && activeName !== undefined) this.follow(answer);
+            // The place of the row that is meant now was not asked for.
+            if (!isSame) this.isStale = true;
             this.show(answer);
+        }
+    }
+
+    follow({ place, count }) {
+        if (place >= 0) {
+            this.active = place;
+        } else {
+            this.active = Math.min(this.active, count - 1);
+            this.activeName = undefined;
         }
     }
 
@@ -128,9 +138,10 @@ class RowView {
     }
 
     point() {
+        if (this.active < 0) this.activeName = undefined;
         const row = this.rowAt(this.active);
-        this.activeName = row ? this.name(row) : this.active < 0 ? undefined : this.activeName;
-        if (row) this.scroller.setAttribute("aria-activedescendant", `${this.label}-${this.active}`);
+        if (row) this.activeName ??= this.name(row);
+        if (this.activeRow()) this.scroller.setAttribute("aria-activedescendant", `${this.label}-${this.active}`);
         else this.scroller.removeAttribute("aria-activedescendant");
     }
 
@@ -138,9 +149,16 @@ class RowView {
         return this.rows[place - this.from];
     }
 
-    activate(place, isQuiet) {
+    /** The row that is meant, if it is drawn. */
+    activeRow() {
+        const row = this.rowAt(this.active);
+        return row && this.name(row) === this.activeName ? row : undefined;
+    }
+
+    /** Means the row at a place. One that is not drawn there yet has to be named. */
+    activate(place, { isQuiet = false, name } = {}) {
         this.active = Math.max(-1, Math.min(place, this.count - 1));
-        this.activeName = undefined;
+        this.activeName = name;
         for (const element of this.pool) this.mark(element, element.place);
         this.point();
         if (!isQuiet) this.reveal(this.active);
@@ -176,12 +194,11 @@ class RowView {
 
     /** Does what a key means for the active row, once that is drawn: it may just have been moved to. */
     async act(key) {
-        const place = this.active;
-        if (!this.rowAt(place)) {
-            this.reveal(place);
+        if (!this.activeRow()) {
+            this.reveal(this.active);
             await this.update();
         }
-        const row = this.rowAt(this.active);
+        const row = this.activeRow();
         if (!row) return;
         if (key === "Enter" || key === " ") this.choose(row);
         else this.key(key, row);
@@ -190,7 +207,7 @@ class RowView {
     click(event) {
         const element = event.target.closest("[role=row]");
         if (!element) return;
-        this.activate(element.place, true);
+        this.activate(element.place, { isQuiet: true });
         const row = this.rowAt(element.place);
         if (!row) return;
         if (event.target.closest(".twist")) this.key("twist", row);

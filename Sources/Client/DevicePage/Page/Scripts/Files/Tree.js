@@ -117,7 +117,8 @@ class Tree {
             this.view.activate(row.index + 1);
         } else if (key === "ArrowLeft" && row.level > 1) {
             const parent = row.path.slice(0, row.path.lastIndexOf("/"));
-            page.files.ask("reveal", { path: parent }).then(found => found && this.view.activate(found.index));
+            page.files.ask("reveal", { path: parent }).then(
+                found => found && this.view.activate(found.index, { name: parent }));
         }
     }
 
@@ -139,7 +140,7 @@ class Tree {
         }
         if (!found || found.index < 0) return false;
         this.view.stretch(found.count);
-        this.view.activate(found.index);
+        this.view.activate(found.index, { name: path });
         await this.view.update();
         return true;
     }
@@ -172,7 +173,7 @@ class Tree {
     async search() {
         await this.order();
         this.scroller.scrollTop = 0;
-        this.view.activate(-1, true);
+        this.view.activate(-1, { isQuiet: true });
         await this.view.update();
     }
 
