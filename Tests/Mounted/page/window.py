@@ -77,7 +77,7 @@ class Window(browser.Browser):
 
     def wait(self, expression, *seen):
         """Until an expression of JavaScript is true. Returns its value."""
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while time.monotonic() < end:
             found = self.value(expression)
             if found:
