@@ -1,7 +1,8 @@
-// The purger's thread, which commands, writers without space and the clock wake. PurgeSchedule decides what it does.
+// The purger's turns, which commands, writers without space and the clock ask for. PurgeSchedule decides what a turn
+// does.
 // Locks: that of `state`, for moments, by writers too; nothing of the volume or the store is called under it but to ask
-// how much space is available. `estimate` is held while containers are walked. The thread holds neither while it
-// purges.
+// how much space is available. `estimate` is held while containers are walked. `clock` is a leaf. A turn holds none of
+// them while it purges.
 
 public import BackingStore
 public import DeviceLifecycle
@@ -22,11 +23,14 @@ public final class Purger: SpaceRelief {
         var schedule = PurgeSchedule<Job>(at: .now)
         /// nil before the start and after the end.
         var run: PurgeRun?
+        /// Whether the first turn has begun.
+        var isBegun = false
     }
 
     private let state = Monitor(State())
-    private let wake = Semaphore()
-    private let thread = Mutex<HostThread?>(nil)
+    /// nil before the start and after the end.
+    private let turns = Mutex<RepeatedWork?>(nil)
+    private let clock = Mutex(LookClock())
     private let estimate = Mutex(PurgeableEstimate())
     private let device: BootedDevice
     private let environment: any PurgeEnvironment
@@ -39,35 +43,65 @@ public final class Purger: SpaceRelief {
         self.environment = environment
     }
 
-    // MARK: The thread
+    // MARK: Turns
 
-    /// Starts the thread. It first removes entries that an earlier session left in the trash.
-    /// - Throws: ``Complaint`` where the trash cannot be opened or the thread not be made.
+    /// Begins. The first turn removes entries that an earlier session left in the trash.
+    /// - Throws: ``Complaint`` where the trash cannot be opened.
     public func start() throws(Complaint) {
         try Complaint.wrap("cannot prepare purging on \(device.directory.path)") { () throws(SystemError) in
             let run = PurgeRun(
                 device: device, trash: try Trash(in: device.directory.root, space: space), environment: environment,
                 recordFreed: { [self] bytes in state.access { $0.schedule.recordFreed(bytes) } })
-            state.access { $0.run = run }
-            let thread = try HostThread(name: "purge") { [self] in
-                emptyTrash()
-                work(run)
+            state.access { state in
+                state.run = run
+                state.schedule.recordLook(at: .now)
             }
-            self.thread.withLock { $0 = thread }
+            turns.withLock { $0 = RepeatedWork { [self] in takeTurn(run) } }
+            uses.whenUsed { [self] in lookSoon() }
+            wake()
         }
     }
 
-    /// Ends the thread. Writers that wait get the answer that there is no space.
+    /// Ends the turns. Writers that wait get the answer that there is no space.
     public func stop() {
         state.access { state in
             state.schedule.stop()
             state.run = nil
         }
-        wake.signal()
-        thread.withLock { thread in
-            defer { thread = nil }
-            return thread
-        }?.join()
+        wake()
+        turns.withLock { $0.take() }?.end()
+        uses.whenUsed {}
+        clock.withLock { $0.stop() }
+    }
+
+    private func wake() { turns.withLock { $0 }?.request() }
+
+    private func takeTurn(_ run: PurgeRun) {
+        let isFirst = state.access { state in
+            defer { state.isBegun = true }
+            return !state.isBegun
+        }
+        if isFirst { emptyTrash() }
+        let turn = state.access { $0.schedule.takeTurn() }
+        for job in turn.jobs {
+            job.ended(run(job.order) { done in !self.isStopped && job.goOn(done) })
+            state.access { $0.schedule.endJob() }
+        }
+        guard !turn.isStopped else { return }
+        let isTimeToLook = state.access { $0.schedule.isTimeToLook(at: .now) }
+        relieve(in: turn, run)
+        state.access { $0.schedule.end(turn) }
+        if isTimeToLook {
+            uses.writeDown()
+            state.access { $0.schedule.recordLook(at: .now) }
+        }
+        let signs = LookClock.Signs(uses: uses.serial, used: space.used)
+        clock.withLock { $0.setNext(hasLooked: isTimeToLook, signs) { self.wake() } }
+    }
+
+    /// Something is used again after a quiet time.
+    private func lookSoon() {
+        clock.withLock { $0.setSoon { self.wake() } }
     }
 
     private func emptyTrash() {
@@ -75,26 +109,6 @@ public final class Purger: SpaceRelief {
             try device.directory.emptyTrash(while: { !isStopped })
         } catch {
             environment.logTrashFailure(error)
-        }
-    }
-
-    private func work(_ run: PurgeRun) {
-        state.access { $0.schedule.recordLook(at: .now) }
-        while true {
-            _ = wake.wait(milliseconds: Int(PurgeSchedule<Job>.lookInterval.components.seconds) * 1000)
-            let turn = state.access { $0.schedule.takeTurn() }
-            for job in turn.jobs {
-                job.ended(run(job.order) { done in !self.isStopped && job.goOn(done) })
-                state.access { $0.schedule.endJob() }
-            }
-            guard !turn.isStopped else { return }
-            let isTimeToLook = state.access { $0.schedule.isTimeToLook(at: .now) }
-            relieve(in: turn, run)
-            state.access { $0.schedule.end(turn) }
-            if isTimeToLook {
-                uses.writeDown()
-                state.access { $0.schedule.recordLook(at: .now) }
-            }
         }
     }
 
@@ -118,7 +132,7 @@ public final class Purger: SpaceRelief {
 
     // MARK: Commands
 
-    /// Carries out a purge on the thread, and waits for its end. Entries in which a file is open are tried twice.
+    /// Carries out a purge in a turn, and waits for its end. Entries in which a file is open are tried twice.
     /// - Parameter goOn: gets the number of entries that have gone; false ends the purge.
     /// - Returns: nil when the device ends before the purge's turn comes.
     public func purge(_ order: PurgeOrder, goOn: @escaping @Sendable (Int) -> Bool) -> PurgeOutcome? {
@@ -137,7 +151,7 @@ public final class Purger: SpaceRelief {
         let outcome = Monitor<PurgeOutcome?>(nil)
         let job = Job(order: order, goOn: goOn) { ended in outcome.access { $0 = ended } }
         guard state.access({ $0.schedule.add(job) }) else { return nil }
-        wake.signal()
+        wake()
         return outcome.wait { $0 }
     }
 
@@ -148,7 +162,7 @@ public final class Purger: SpaceRelief {
 
     public func spaceIsLow() {
         state.access { $0.schedule.reportLowSpace() }
-        wake.signal()
+        wake()
     }
 
     public func makeSpace(for bytes: Int64) -> Bool {
@@ -157,7 +171,7 @@ public final class Purger: SpaceRelief {
         case .stopped: return false
         case .backsOff: return space.figures.available >= bytes
         case .waits(let ticket):
-            wake.signal()
+            wake()
             return state.wait { state in
                 state.schedule.answer(to: ticket) { self.space.figures.available }
             }

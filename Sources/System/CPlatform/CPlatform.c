@@ -361,40 +361,6 @@ enum platform_content_call platform_content_call(long number) {
     }
 }
 
-int platform_mount_number(int fd, uint64_t *number) {
-    // STATX_MNT_ID_UNIQUE, of Linux 6.8.
-    const unsigned wanted = 0x4000;
-    struct statx status;
-    if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, wanted, &status) == -1) {
-        return -1;
-    }
-    if ((status.stx_mask & wanted) == 0) {
-        errno = ENOSYS;
-        return -1;
-    }
-    // stx_mnt_id, at 144 in every version of the structure.
-    memcpy(number, (const char *)&status + 144, sizeof *number);
-    return 0;
-}
-
-int platform_is_mounted_at(uint64_t number, const char *path) {
-    // statmount(2), struct mnt_id_req and struct statmount (linux/mount.h), of Linux 6.8: STATMOUNT_MNT_POINT is 16;
-    // the offset of the path in the text is at 108, the text at 512.
-    struct {
-        uint32_t size, spare;
-        uint64_t number, wanted;
-    } request = {.size = 24, .number = number, .wanted = 16};
-    _Alignas(8) char answer[512 + PATH_MAX];
-    if (syscall(457, &request, answer, sizeof answer, 0) == -1) {
-        return 0;
-    }
-    uint64_t mask;
-    uint32_t offset;
-    memcpy(&mask, answer + 8, sizeof mask);
-    memcpy(&offset, answer + 108, sizeof offset);
-    return (mask & request.wanted) != 0 && offset < PATH_MAX && strcmp(answer + 512 + offset, path) == 0;
-}
-
 int platform_refresh_status(int fd) {
     struct statx status;
     return statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &status);

@@ -23,12 +23,17 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MOST_MOUNTS 256
+// Between two looks at a process of which a thread has ended.
 #define LOOK_MILLISECONDS 500
-// Five seconds: somebody who stops a process by hand may want to see that its callers wait.
-#define MOST_STOPPED_LOOKS 10
+#define MOST_LOOKS 10
+// Between two looks at a process that may be stopped, and how long it may be: somebody who stops a process by hand may
+// want to see that its callers wait.
+#define STOP_LOOK_MILLISECONDS 2500
+#define MOST_STOPPED_MILLISECONDS 5000
 
 static struct guarded_mount mounts[MOST_MOUNTS];
 
@@ -119,21 +124,55 @@ static int has_ring_callers(void) {
     return 0;
 }
 
+static int serves_rings(void) {
+    for (int index = 0; index < MOST_MOUNTS; index++) {
+        if (mounts[index].is_mounted != 0 && mounts[index].uses_rings != 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void take_note(int number) { (void)number; }
+
+// Has the kernel send a signal to this process whenever the thread ends whose child it is. A process's first thread is
+// next after the one that made this process; in a daemon it waits for signals only, and ends at once with a kill.
+// Nothing else reports that the first thread has ended and others have not: a pidfd stopped doing so with Linux 6.15.
+static void expect_ends(void) {
+    struct sigaction action = {.sa_handler = take_note};
+    sigaction(SIGUSR1, &action, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGUSR1);
+}
+
 static _Noreturn void stand_by(pid_t process, int news) {
-    int stopped_looks = 0;
+    // Blocked but while this process waits, so that none comes between a look and the wait.
+    sigset_t only, none;
+    sigemptyset(&none);
+    sigemptyset(&only);
+    sigaddset(&only, SIGUSR1);
+    sigprocmask(SIG_SETMASK, &only, NULL);
+    expect_ends();
+    int looks = MOST_LOOKS, stopped_milliseconds = 0;
     while (1) {
-        // Polls /proc: nothing reports that the first thread has ended and others have not. A pidfd stopped doing so
-        // with Linux 6.15.
+        // Nothing reports that a process was stopped.
+        const long wait = looks > 0 ? LOOK_MILLISECONDS : STOP_LOOK_MILLISECONDS;
+        const struct timespec pause = {.tv_sec = wait / 1000, .tv_nsec = wait % 1000 * 1000000};
         struct pollfd event = {.fd = news, .events = POLLIN};
-        poll(&event, 1, LOOK_MILLISECONDS);
+        if (ppoll(&event, 1, looks > 0 || serves_rings() ? &pause : NULL, &none) == -1) {
+            // A thread is about to end. The state of the process may tell so a moment later only.
+            looks = MOST_LOOKS;
+            event.revents = 0;
+        } else if (looks > 0) {
+            looks -= 1;
+        }
         struct guarded_mount mount;
         if (event.revents & POLLIN && read(news, &mount, sizeof mount) == (ssize_t)sizeof mount) {
             record(&mount);
             continue;
         }
         enum state state = state_of(process);
-        stopped_looks = state == STOPPED && has_ring_callers() ? stopped_looks + 1 : 0;
-        if (stopped_looks > MOST_STOPPED_LOOKS) {
+        stopped_milliseconds = state == STOPPED && has_ring_callers() ? stopped_milliseconds + (int)wait : 0;
+        if (stopped_milliseconds > MOST_STOPPED_MILLISECONDS) {
             kill(process, SIGKILL);
         }
         // Threads take time to end. One that is still there after a while waits in vain.
@@ -164,9 +203,6 @@ int process_start_guard(void) {
         for (int number = SIGHUP; number <= SIGTERM; number++) {
             signal(number, SIG_IGN);
         }
-        sigset_t none;
-        sigemptyset(&none);
-        sigprocmask(SIG_SETMASK, &none, NULL);
         prctl(PR_SET_NAME, "appcontainer-by");
         dup2(ends[0], 3);
         // Keeps none of the parent's descriptors: others tell by its standard streams whether it lives.

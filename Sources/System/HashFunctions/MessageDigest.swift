@@ -65,6 +65,13 @@ public import Platform
         return bytes
     }
 
+    /// The digest of the bytes up to now, of a computation that goes on.
+    public func digestSoFar() -> [UInt8] {
+        var copy = MessageDigest(function)
+        precondition(unsafe EVP_MD_CTX_copy_ex(copy.context, context) == 1)
+        return copy.finish()
+    }
+
     /// As ``finish()``, into a buffer.
     public mutating func finish(into buffer: PageBuffer, at offset: Int) {
         precondition(offset >= 0 && offset <= buffer.count - function.length, "outside the buffer")

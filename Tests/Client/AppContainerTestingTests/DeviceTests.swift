@@ -65,6 +65,20 @@ import Testing
         #expect(!mounts.contains(home) && !FileManager.default.fileExists(atPath: home))
     }
 
+    @Test func `a further control socket is for the device, and nothing of the host`() async throws {
+        try await Device.withTemporary { device in
+            let socket = directory["further"]
+            try await device.openControlSocket(at: socket, for: getuid())
+            let further = DeviceClient(socket: socket)
+            #expect(try await further.status().device == device.path)
+            await expect(kind: .notAllowed, saying: "is not for this control socket") {
+                _ = try await further.send(UnmountRequest(mountPoint: directory.path, lazy: true))
+            }
+            try await device.closeControlSocket(at: socket)
+            #expect(!FileManager.default.fileExists(atPath: socket))
+        }
+    }
+
     @Test func `a mount has the transport that was asked for`() async throws {
         try await Device.withTemporary { device in
             try await device.install(notes)

@@ -187,10 +187,17 @@ import Testing
         let path = "/tmp/fusebridge.\(getpid())"
         try HostDirectory.make(path)
         defer { try? HostDirectory.remove(path) }
-        var options = Session.Options(source: "test", subtype: "memory", otherUsers: false)
-        options.workers = 60
+        let options = Session.Options(source: "test", subtype: "memory", otherUsers: false)
         let fileSystem = MemoryFileSystem(timeout: 1)
-        try AddressSpace.limited(toFurther: 200 << 20) {
+        // Stacks of threads that have ended are used again: these have all of them.
+        let mayEnd = Monitor(false)
+        let threads = try (0..<16).map { _ in try HostThread(name: "stack") { mayEnd.wait { $0 ? () : nil } } }
+        defer {
+            mayEnd.access { $0 = true }
+            for thread in threads { thread.join() }
+        }
+        // Room for the memory of the requests, but not for a stack besides.
+        try AddressSpace.limited(toFurther: 14 << 20) {
             #expect { try Session.mount(fileSystem, at: path, options: options) } throws: {
                 ($0 as? MountFailure)?.message.contains("no thread could be made") == true
             }
@@ -199,7 +206,6 @@ import Testing
         // The kernel tells of a thread's end before /proc is without it.
         try eventually("the end of the threads") { try !hasThreads() }
         #expect(fileSystem.state.withLock { $0.ended })
-        options.workers = 4
         let session = try Session.mount(fileSystem, at: path, options: options)
         try Session.unmount(path, lazily: false)
         session.waitUntilEnded()

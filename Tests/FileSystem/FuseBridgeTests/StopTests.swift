@@ -54,7 +54,7 @@ import Testing
         let done = Atomic<Int>(0)
         let (hasBegun, mayGoOn) = (Semaphore(), Semaphore())
         let count: @Sendable (Connection) -> Void = { _ in sent.add(1, ordering: .relaxed) }
-        try queue.start(unsafe Connection(session: OpaquePointer(bitPattern: 1)!))
+        queue.start(unsafe Connection(session: OpaquePointer(bitPattern: 1)!))
         queue.add(
             .init(send: { _ in
                 hasBegun.signal()

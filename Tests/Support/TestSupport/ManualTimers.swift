@@ -33,6 +33,11 @@ public final class ManualTimers: Sendable {
             })
     }
 
+    /// The time until the earliest work is due; nil if none waits.
+    public var next: Duration? {
+        state.withLock { state in state.pending.values.map { $0.due - state.now }.min() }
+    }
+
     /// Moves the clock, and runs the work that is due then, the earliest first, before it returns.
     public func advance(by time: Duration) {
         let due = state.withLock { state in

@@ -55,4 +55,16 @@ import Testing
         #expect(try MountInfo.numbered(.max) == nil)
         #expect(try MountInfo.all(at: one.mountPoint) == all.filter { $0.mountPoint.hasPrefix(one.mountPoint) })
     }
+
+    @Test func `the kernel describes one mount as its list shows it`() throws {
+        // A kernel before 6.13 has the list alone.
+        guard let numbers = MountNumber.all(), numbers.contains(where: { $0.info != nil }) else { return }
+        let described = numbers.compactMap(\.info)
+        let listed = try MountInfo.all()
+        #expect(described == listed.filter { mount in described.contains { $0.number == mount.number } })
+        let root = try Descriptor.openDirectory(path: "/")
+        #expect(root.mountInfo == listed.last { $0.mountPoint == "/" })
+        #expect(MountInfo.topmost(at: "/proc")?.type == "proc")
+        #expect(MountInfo.topmost(at: "/proc/self") == nil)
+    }
 }

@@ -15,7 +15,7 @@ struct ProcessSetup: Sendable {
     let transport: TransportChoice
 
     /// - Throws: ``Complaint`` of kind `notAllowed` where there is no directory for the socket; `badRequest` where the
-    ///   environment names no transport.
+    ///   environment names no transport; `unexpected` where the process may open too few files.
     init() throws(Complaint) {
         transport = try ProcessSetup.transport(named: ProcessSettings.variable(ProcessSetup.transportVariable))
         FreeMemory.shareArenas()
@@ -23,6 +23,13 @@ struct ProcessSetup: Sendable {
         // New files get the mode that the application asked for; the kernel applies the application's umask.
         umask(0)
         OpenFileLimit.raise()
+        // Before anything is made that could not be removed then.
+        guard OpenFileLimit.current >= OpenFileLimit.least else {
+            throw Complaint(
+                .unexpected,
+                "this process may open \(OpenFileLimit.current) files, and a device needs \(OpenFileLimit.least); "
+                    + "raise the limit (ulimit -n)")
+        }
         ProcessSettings.forbidDumps()
         runtimeDirectory = try RuntimeDirectory.prepare(environment: ProcessInfo.processInfo.environment)
         guardian = MountGuard()

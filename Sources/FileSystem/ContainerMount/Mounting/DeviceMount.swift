@@ -87,6 +87,8 @@ final class DeviceMount: Sendable {
 
     /// Unmounts everything at or below the directory, the last mount first, and removes the directory.
     static func remove(_ directory: String) {
+        // The list of mounts is long where there are many devices.
+        guard HostPath.mayExist(directory) else { return }
         for mount in ((try? MountInfo.all(at: directory)) ?? []).reversed()
         where HostPath.rest(of: mount.mountPoint, in: directory) != nil {
             try? HostMount.unmount(mount.mountPoint, .lazily)

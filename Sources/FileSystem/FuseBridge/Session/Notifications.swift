@@ -91,11 +91,11 @@ import Synchronization
     /// As ``drain()`` for status and content alone, which no process can hold up.
     public func drainContent() { content.drain() }
 
-    /// Starts both threads.
+    /// Begins to send.
     /// - Parameter connection: valid until ``stop()`` has returned.
-    func start(_ connection: Connection) throws(SystemError) {
-        try names.start(connection)
-        try content.start(connection)
+    func start(_ connection: Connection) {
+        names.start(connection)
+        content.start(connection)
         direct.withLock { $0 = connection }
     }
 
@@ -109,8 +109,8 @@ import Synchronization
     /// Whether the kernel is done with all that was not dropped. After ``close()`` that stays so.
     var areIdle: Bool { names.isIdle && content.isIdle }
 
-    /// Ends both threads. They are idle, or the connection has ended: a thread that waits in the kernel for a request
-    /// would never come back from there.
+    /// Ends the sending. Both queues are idle, or the connection has ended: a thread that waits in the kernel for a
+    /// request would never come back from there.
     func stop() {
         close()
         names.stop()

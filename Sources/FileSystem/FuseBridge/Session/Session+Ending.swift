@@ -40,7 +40,7 @@ extension Session {
             stopping.store(true, ordering: .relaxed)
             // Repeatedly, because a worker may be interrupted just before it blocks.
             while !isOver() {
-                workers.withLock { for worker in $0 { worker.interrupt() } }
+                requests.withLock { $0 }?.threads.interrupt()
                 rings.withLock { $0 }?.interrupt()
                 usleep(1000)
             }
@@ -56,6 +56,8 @@ extension Session {
         guard !isStopping, !hasFailed.exchange(true, ordering: .relaxed) else { return }
         options.failed("the mount at \(path) ends: \(reason)")
         running.access { $0.hasFailed = true }
+        // Without a thread for it, the calling one is the first to end, and carries the end out.
+        try? HostThread(name: "fuse-end") { self.endOnce() }.detach()
     }
 
     /// Frees the callers of a session that has failed, and ends its workers.

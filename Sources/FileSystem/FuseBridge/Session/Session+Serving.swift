@@ -1,4 +1,4 @@
-// The threads of a session: their start, and the end when none of them serves any more.
+// The start of a session's threads, and the end when none of them serves any more.
 
 import CFuse
 import Glibc
@@ -7,61 +7,43 @@ import SandboxModel
 import Synchronization
 
 extension Session {
-    /// Starts the threads: for notifications, the workers, the watch for stalls, and one that ends the session.
-    /// - Throws: if a thread cannot be made; the mount is removed then, and no thread is left.
+    /// Starts the first worker; the other threads begin when there is work for them.
+    /// - Throws: if the thread cannot be made; the mount is removed then.
     func serve(_ ended: @escaping @Sendable () -> Void) throws(SystemError) {
-        var stallWatch: HostThread?
+        self.ended.withLock { $0 = ended }
         do throws(SystemError) {
-            let source = try WorkerPool(self)
-            requests.withLock { $0 = source }
-            try notifications.start(unsafe Connection(session: connection))
-            for index in 0..<options.workers + options.reserve { try startWorker(index, source) }
-            let watch = try HostThread(name: "fuse-oversight") { source.watchForStalls() }
-            stallWatch = watch
-            try HostThread(name: "fuse-end") {
-                self.finish(joining: watch)
-                if self.negotiation.isAccepted { ended() }
-            }
-            .detach()
+            let pool = try WorkerPool(self)
+            requests.withLock { $0 = pool }
+            notifications.start(unsafe Connection(session: connection))
+            try pool.start()
         } catch {
             try? Session.unmount(path, lazily: true)
-            stopWorkers { self.running.access { $0.workers == 0 } }
-            finish(joining: stallWatch)
+            finish()
             throw error
         }
     }
 
-    private func startWorker(_ index: Int, _ source: WorkerPool) throws(SystemError) {
-        beginServing()
-        do throws(SystemError) {
-            let worker = try HostThread(name: "fuse-\(index)") {
-                source.run(index)
-                self.endServing()
-            }
-            workers.withLock { $0.append(worker) }
-        } catch {
-            endServing()
-            throw error
-        }
-    }
-
-    /// Counts a thread that serves requests, before it runs. The session ends when none is left.
+    /// Counts a thread that serves requests. The session ends when none is left.
     func beginServing() { running.access { $0.workers += 1 } }
 
     func endServing() { running.access { $0.workers -= 1 } }
 
+    /// Carries the end of the session out, on the first of its threads that is at an end. Later calls do nothing.
+    func endOnce() {
+        guard !isFinishing.exchange(true, ordering: .relaxed) else { return }
+        finish()
+        let ended = self.ended.withLock { $0.take() }
+        if negotiation.isAccepted { ended?() }
+    }
+
     /// Waits until no worker is left, and joins the threads. libfuse's session is destroyed last: notifications and
     /// handles refer to it.
-    private func finish(joining stallWatch: HostThread?) {
+    private func finish() {
         if running.wait({ $0.hasFailed ? true : $0.workers == 0 ? false : nil }) { breakOff() }
-        stallWatch?.join()
-        // Off the list before they are joined, because `stop` interrupts the threads on the list.
-        let workers = self.workers.withLock { workers in
-            defer { workers = [] }
-            return workers
-        }
-        for worker in workers { worker.join() }
+        let pool = requests.withLock { $0 }
+        pool?.threads.join()
         rings.withLock { $0 }?.join()
+        pool?.stalls.end()
         rings.withLock { $0 = nil }
         requests.withLock { $0 = nil }
         negotiation.end()

@@ -71,9 +71,12 @@ import Synchronization
     let running = Monitor(Running())
     /// nil before the mount and after the end. Held while the connection is aborted, which must not have been replaced.
     let control = Mutex<ConnectionControl?>(nil)
+    /// nil before the start and after the end.
     let requests = Mutex<WorkerPool?>(nil)
-    /// Threads of /dev/fuse that have not been joined.
-    let workers = Mutex<[HostThread]>([])
+    /// Called after the end.
+    let ended = Mutex<(@Sendable () -> Void)?>(nil)
+    /// Whether a thread carries the end out.
+    let isFinishing = Atomic<Bool>(false)
     /// nil as long as requests come by /dev/fuse alone.
     let rings = Mutex<RingTransport?>(nil)
 
@@ -122,6 +125,11 @@ import Synchronization
 
     var isStopping: Bool { stopping.load(ordering: .relaxed) }
 
+    /// Whether no request is read any more, though some may still be served.
+    var isOver: Bool {
+        hasFailed.load(ordering: .relaxed) || requests.withLock { $0 }?.threads.isOver ?? true
+    }
+
     /// Waits until the session has ended.
     public func waitUntilEnded() {
         _ = hasEnded.wait { $0 ? true : nil }
@@ -148,13 +156,7 @@ import Synchronization
     /// Has every worker zero its request memory, and waits for it. Do not call it from a request, nor with a lock held
     /// that a request takes.
     public func wipeRequests() {
-        guard let source = requests.withLock({ $0 }) else { return }
-        source.wipe { index in
-            // A worker that is no longer on the list wipes its memory before it ends.
-            workers.withLock { workers in
-                if index < workers.count { workers[index].interrupt() }
-            }
-        }
+        requests.withLock { $0 }?.wipe()
         rings.withLock { $0 }?.wipe()
     }
 

@@ -35,9 +35,14 @@ import CPlatform
         unsafe context.deallocate()
     }
 
-    /// Makes it the context of the calling thread, which ends before it.
+    /// Makes it the context of the calling thread, which ends before it or forgets it.
     func remember() {
         unsafe platform_remember(context)
+    }
+
+    /// The calling thread serves no more requests.
+    static func forget() {
+        platform_remember(nil)
     }
 
     @inline(__always)

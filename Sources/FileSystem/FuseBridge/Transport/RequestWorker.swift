@@ -21,6 +21,8 @@ import SandboxModel
     init() throws(SystemError) {
         buffer = try PageBuffer(mapping: RequestWorker.lead + RequestWorker.capacity)
         context = unsafe ThreadContext(UnsafeRawPointer(buffer.base + RequestWorker.lead))
+        // Without a thread it owes no wipe.
+        serving.didWipe(.max)
     }
 
     deinit {
@@ -29,6 +31,23 @@ import SandboxModel
 
     /// The memory into which requests are read; valid as long as the worker is.
     @unsafe var memory: UnsafeMutableRawPointer { unsafe buffer.base + RequestWorker.lead }
+
+    /// A thread begins to serve with it.
+    /// - Parameter asked: the number of the last wipe asked for.
+    func wake(wiped asked: UInt64) {
+        context.remember()
+        serving.didWipe(asked)
+    }
+
+    /// Its thread ends: nothing of the requests is left, in memory or on the stack.
+    func rest() {
+        buffer.wipe(RequestWorker.lead, count: used)
+        used = 0
+        buffer.giveBack()
+        HostThread.wipeStack()
+        ThreadContext.forget()
+        serving.didWipe(.max)
+    }
 
     @inline(__always)
     func begin(_ size: Int) {

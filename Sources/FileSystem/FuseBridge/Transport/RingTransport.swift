@@ -72,6 +72,7 @@ import Synchronization
                 let thread = try HostThread(name: "fuse-ring-\(members.count)") { [session] in
                     worker.run(occasion)
                     session.endServing()
+                    if session.isOver { session.endOnce() }
                 }
                 let member = Member(worker: worker, thread: thread)
                 members.append(member)
@@ -176,7 +177,7 @@ import Synchronization
 
     /// Has the thread that watches for stalls look at the queues.
     @inline(__always)
-    func watch() { others.stalls.watch() }
+    func watch() { others.stalls.begin(others) }
 
     // MARK: Quiet
 

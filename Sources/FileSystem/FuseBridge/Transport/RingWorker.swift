@@ -71,6 +71,7 @@ import Synchronization
             }
         }
         wipe(asked: .max)
+        ThreadContext.forget()
     }
 
     /// Makes the ring and enters it once: a process that may not (seccomp(2)) has to know before the kernel counts on

@@ -8,10 +8,10 @@ import Synchronization
 
 /// State shared by one session's workers. (libfuse's own pool adds about 4 µs a request.)
 ///
-/// One worker at a time waits for a request; the others are parked. So a client that waits for each reply is served by
-/// one thread with warm caches, where the kernel would wake all threads in turn. A worker wakes another if requests
-/// queue up, or before a request that may take long. ``StallDetector`` wakes one if a request takes long unexpectedly;
-/// only it wakes workers in reserve, because many threads with short requests slow each other down.
+/// One worker at a time waits for a request; the others sleep, or have no thread. So a client that waits for each reply
+/// is served by one thread with warm caches, where the kernel would wake all threads in turn. A worker calls another if
+/// requests queue up, or before a request that may take long. ``StallDetector`` calls one if a request takes long
+/// unexpectedly; only it calls workers in reserve, because many threads with short requests slow each other down.
 ///
 /// The waiting worker polls for a moment before it blocks, because waking a sleeping processor takes longer than most
 /// requests: on two idle processors a call takes 0.6 of the time, removing a tree 0.9, unpacking one 0.85. It yields
@@ -21,11 +21,8 @@ import Synchronization
     private let device: Int32
     /// Workers that poll or wait for a request.
     let waiting = Atomic<Int>(0)
-    /// Workers that are parked and have not been woken.
-    private let parked = Atomic<Int>(0)
-    private let calls = Semaphore()
-    let isOver = Atomic<Bool>(false)
     let stalls = StallDetector()
+    let threads: WorkerThreads
     private let workers: [RequestWorker]
     /// The number of the last wipe asked for.
     private let wipes = Atomic<UInt64>(0)
@@ -36,47 +33,81 @@ import Synchronization
         var workers: [RequestWorker] = []
         for _ in 0..<session.options.workers + session.options.reserve { workers.append(try RequestWorker()) }
         self.workers = workers
+        threads = WorkerThreads(workers.count)
         device = unsafe fuse_session_fd(session.connection)
     }
 
-    /// Serves requests until the mount is gone.
-    /// - Parameter index: of the worker, from 0.
-    func run(_ index: Int) {
+    /// Starts the first worker.
+    func start() throws(SystemError) {
+        try threads.callFirst { self.serve($0) }
+    }
+
+    /// Has one more worker serve.
+    /// - Parameter reserve: how many must stay free.
+    /// - Returns: false if no more than those are, and if the host has no thread.
+    @discardableResult
+    func callAnother(leaving reserve: Int = 0) -> Bool {
+        threads.call(leaving: reserve) { self.serve($0) }
+    }
+
+    /// The body of a worker's thread.
+    private func serve(_ index: Int) {
         let worker = workers[index]
+        // An end of the session before that waits for this thread all the same.
+        session.beginServing()
         // A root daemon writes on behalf of others: without CAP_FSETID the host clears set-user-ID and set-group-ID
         // bits at a write, as it does for them.
         SetIDCapability.drop()
         HostThread.allowInterruption()
+        worker.wake(wiped: wipes.load(ordering: .acquiring))
+        let isOver = serveRequests(index, worker)
+        worker.rest()
+        session.endServing()
+        if isOver { session.endOnce() }
+    }
+
+    /// Serves requests for as long as there are any.
+    /// - Returns: whether the session ends.
+    private func serveRequests(_ index: Int, _ worker: RequestWorker) -> Bool {
         var request = unsafe fuse_buf()
         // The worker outlives this function.
         unsafe request.mem = worker.memory
-        worker.context.remember()
         var backlog = 0
         var forgets = 0
         while true {
             waiting.add(1, ordering: .sequentiallyConsistent)
             // No client waits behind FORGETs in a row: the kernel is shrinking its caches. So polling would be wasted.
-            let count = next(worker, spinning: forgets < 2)
-            let others = waiting.subtract(1, ordering: .sequentiallyConsistent).newValue
-            guard let count else { break }
-            stalls.tookRequest()
-            forgets = unsafe WorkerPool.isForget(request.mem) ? forgets + 1 : 0
-            backlog = hasNext() ? backlog + 1 : 0
-            if others == 0, unsafe mayTakeLong(request.mem, backlog: backlog) {
-                wakeAnother(leaving: session.options.reserve)
+            let found = next(worker, spinning: forgets < 2)
+            if found != .nothingWhileAnotherWaits {
+                let others = waiting.subtract(1, ordering: .sequentiallyConsistent).newValue
+                guard case .request(let count) = found else { break }
+                stalls.tookRequest(self)
+                forgets = unsafe WorkerPool.isForget(request.mem) ? forgets + 1 : 0
+                backlog = hasNext() ? backlog + 1 : 0
+                if others == 0, unsafe mayTakeLong(request.mem, backlog: backlog) {
+                    callAnother(leaving: session.options.reserve)
+                }
+                unsafe request.size = count
+                unsafe serve(&request, worker)
+                guard waiting.load(ordering: .sequentiallyConsistent) > 0, !hasNext() else { continue }
             }
-            unsafe request.size = count
-            worker.begin(count)
-            let isInitial = unsafe session.beginNegotiation(UnsafeRawBufferPointer(start: request.mem, count: count))
-            unsafe fuse_session_process_buf(session.connection, &request)
-            worker.serving.end()
-            if isInitial { session.endNegotiation() }
-            if waiting.load(ordering: .sequentiallyConsistent) > 0, !hasNext(), !park() { break }
+            switch threads.sleep(index) {
+            case .called: continue
+            case .idle: return false
+            case .over: return true
+            }
         }
-        worker.wipe(asked: .max)
-        isOver.store(true, ordering: .sequentiallyConsistent)
-        while wakeAnother() {}
-        stalls.wake()
+        threads.end()
+        return true
+    }
+
+    private func serve(_ request: inout fuse_buf, _ worker: RequestWorker) {
+        let count = unsafe request.size
+        worker.begin(count)
+        let isInitial = unsafe session.beginNegotiation(UnsafeRawBufferPointer(start: request.mem, count: count))
+        unsafe fuse_session_process_buf(session.connection, &request)
+        worker.serving.end()
+        if isInitial { session.endNegotiation() }
     }
 
     /// Waits until every request that is being served now is over. Do not call it from a worker, nor with a lock held
@@ -87,14 +118,13 @@ import Synchronization
 
     /// Has every worker zero its request memory, and waits for it. Do not call it from a worker, nor with a lock held
     /// that a request takes.
-    /// - Parameter interrupt: interrupts a worker's thread, by its index.
-    func wipe(interrupt: (Int) -> Void) {
+    func wipe() {
         let asked = wipes.add(1, ordering: .sequentiallyConsistent).newValue
         while workers.contains(where: { !$0.serving.hasWiped(asked) }) {
-            while wakeAnother() {}
+            threads.wakeAll()
             // Repeatedly, because a worker may be interrupted just before it blocks.
             for (index, worker) in workers.enumerated() {
-                if !worker.serving.hasWiped(asked), !worker.serving.isServing { interrupt(index) }
+                if !worker.serving.hasWiped(asked), !worker.serving.isServing { threads.interrupt(index) }
             }
             usleep(100)
         }
@@ -158,52 +188,43 @@ import Synchronization
     /// Bytes.
     static let longRequest: UInt32 = 32 * 1024
 
-    /// Wakes a parked worker.
-    /// - Parameter reserve: how many must stay parked.
-    /// - Returns: false if no more than those are parked.
-    @discardableResult
-    func wakeAnother(leaving reserve: Int = 0) -> Bool {
-        var seen = parked.load(ordering: .sequentiallyConsistent)
-        while seen > reserve {
-            let (exchanged, now) = parked.compareExchange(
-                expected: seen, desired: seen - 1, ordering: .sequentiallyConsistent)
-            if exchanged {
-                calls.signal()
-                return true
-            }
-            seen = now
-        }
-        return false
-    }
-
-    /// Waits until ``wakeAnother(leaving:)`` wakes this worker.
-    /// - Returns: false if the session has ended.
-    private func park() -> Bool {
-        parked.add(1, ordering: .sequentiallyConsistent)
-        // The worker that ends the session wakes those it finds parked: one that parks later must see the end itself.
-        if isOver.load(ordering: .sequentiallyConsistent) { wakeAnother() }
-        calls.wait()
-        return !isOver.load(ordering: .sequentiallyConsistent)
+    private enum Next: Equatable {
+        /// Its size.
+        case request(Int)
+        /// The worker does not count among those that wait any more.
+        case nothingWhileAnotherWaits
+        /// The session has ended.
+        case over
     }
 
     /// Reads the next request.
     /// - Parameter spinning: whether to poll before blocking.
-    /// - Returns: its size; nil if the session has ended.
-    private func next(_ worker: RequestWorker, spinning: Bool) -> Int? {
+    private func next(_ worker: RequestWorker, spinning: Bool) -> Next {
         while !session.isStopping {
             worker.wipe(asked: wipes.load(ordering: .acquiring))
-            if let count = read(into: worker, spinning: spinning) { return count }
+            if let count = read(into: worker, spinning: spinning) { return .request(count) }
             switch errno {
-            case EAGAIN: waitForRequest()
+            case EAGAIN:
+                if leavesWaitingToAnother() { return .nothingWhileAnotherWaits }
+                waitForRequest()
             // ENOENT: the caller was killed before its request was read.
             case EINTR, ENOENT: continue
             // ENODEV: the last mount is gone. No other error would go away by reading again.
             case let code:
-                guard !session.isDisconnected else { return nil }
+                guard !session.isDisconnected else { return .over }
                 session.fail("no request can be read: \(SystemError(code: code).message)")
-                return nil
+                return .over
             }
         }
-        return nil
+        return .over
+    }
+
+    /// Two that served at once may both have found that nobody waits, and wait both.
+    private func leavesWaitingToAnother() -> Bool {
+        guard waiting.load(ordering: .sequentiallyConsistent) > 1 else { return false }
+        if waiting.subtract(1, ordering: .sequentiallyConsistent).newValue > 0 { return true }
+        // The other has left it to this one.
+        waiting.add(1, ordering: .sequentiallyConsistent)
+        return false
     }
 }

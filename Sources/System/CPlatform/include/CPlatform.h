@@ -147,8 +147,37 @@ void platform_limit_arenas(int count);
 /// The number of the mount that a descriptor leads to, which no other mount ever has. -1 with ENOSYS before Linux 6.8.
 int platform_mount_number(int fd, uint64_t *number);
 
-/// Whether that mount is at a path. 0 where the kernel does not tell.
-int platform_is_mounted_at(uint64_t number, const char *path);
+/// A mount as statmount(2) describes it. The texts lie in the caller's memory.
+struct platform_mount {
+    /// STATMOUNT_*: what the kernel told.
+    uint64_t told;
+    uint64_t attributes;
+    /// Its number in mountinfo.
+    uint32_t listed_number;
+    uint32_t filesystem_flags;
+    uint32_t minor;
+    const char *root, *mount_point, *type, *subtype, *source, *options;
+};
+
+enum {
+    platform_STATMOUNT_SB_BASIC = 0x1,
+    platform_STATMOUNT_MNT_BASIC = 0x2,
+    platform_STATMOUNT_MNT_ROOT = 0x8,
+    platform_STATMOUNT_MNT_POINT = 0x10,
+    platform_STATMOUNT_FS_TYPE = 0x20,
+    platform_STATMOUNT_MNT_OPTS = 0x80,
+    platform_STATMOUNT_FS_SUBTYPE = 0x100,
+    platform_STATMOUNT_SB_SOURCE = 0x200,
+};
+
+/// Describes the mount with such a number. -1 with ENOSYS before Linux 6.8, EOVERFLOW where the memory is too small.
+/// - Parameters:
+///   - wanted: STATMOUNT_*; the kernel leaves out those that it does not know, and a text that the mount has not.
+///   - memory: for the answer, aligned for 64 bits; 512 bytes and the texts.
+int platform_statmount(uint64_t number, uint64_t wanted, void *memory, size_t size, struct platform_mount *mount);
+
+/// The numbers of this namespace's mounts after one of them, in the order of mounting. -1 with ENOSYS before Linux 6.8.
+long platform_listmount(uint64_t after, uint64_t *numbers, size_t count);
 
 /// Has the filesystem asked for a file's status anew (AT_STATX_FORCE_SYNC of statx(2)).
 int platform_refresh_status(int fd);

@@ -78,6 +78,19 @@ public struct Descriptor: ~Copyable, Sendable {
         return try systemCall { unsafe pread(number, buffer.base, count, off_t(offset)) }
     }
 
+    /// `read(2)`, once, from where the file is: a pipe's next bytes.
+    /// - Parameters:
+    ///   - start: the offset in the buffer.
+    ///   - count: the most bytes to read.
+    /// - Returns: the bytes read; 0 at the end.
+    public borrowing func readNext(
+        into buffer: PageBuffer, at start: Int = 0, count: Int
+    ) throws(SystemError) -> Int {
+        precondition(start >= 0 && count >= 0 && start + count <= buffer.count)
+        let number = self.number
+        return try systemCall { unsafe Glibc.read(number, buffer.base + start, count) }
+    }
+
     /// `pwrite(2)`, repeated until all `count` bytes are written.
     /// - Parameters:
     ///   - start: the offset in the buffer.

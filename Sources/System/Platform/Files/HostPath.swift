@@ -73,6 +73,16 @@ public enum HostPath {
         try Descriptor.open(path: path, flags: O_RDONLY).readToEnd(limit: limit)
     }
 
+    /// Whether something is at a path, as far as `lstat(2)` can tell.
+    public static func mayExist(_ path: String) -> Bool {
+        do throws(SystemError) {
+            _ = try status(path, following: false)
+            return true
+        } catch {
+            return error != .noEntry
+        }
+    }
+
     /// `mkdir(2)`.
     public static func makeDirectory(_ path: String, mode: mode_t) throws(SystemError) {
         try systemCall { unsafe mkdir(path, mode) }
@@ -81,6 +91,11 @@ public enum HostPath {
     /// `chmod(2)`.
     public static func changeMode(of path: String, to mode: mode_t) throws(SystemError) {
         try systemCall { unsafe chmod(path, mode) }
+    }
+
+    /// `lchown(2)`; the group stays.
+    public static func changeOwner(of path: String, to user: uid_t) throws(SystemError) {
+        try systemCall { unsafe lchown(path, user, gid_t.max) }
     }
 
     /// `rmdir(2)`.

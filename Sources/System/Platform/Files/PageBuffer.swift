@@ -116,6 +116,12 @@ public import SandboxModel
         unsafe explicit_bzero(base + offset, length)
     }
 
+    /// `madvise(2)` with MADV_DONTNEED: gives the memory of a mapping back to the host until it is used again. Its
+    /// bytes are zero then; those of other memory stay.
+    public func giveBack() {
+        if isMapped { unsafe madvise(base, count, MADV_DONTNEED) }
+    }
+
     public func bytes(_ offset: Int, count length: Int) -> [UInt8] {
         check(offset, length)
         return unsafe [UInt8](UnsafeRawBufferPointer(start: base + offset, count: length))

@@ -17,6 +17,19 @@ public enum HostMount {
         }
     }
 
+    /// A filesystem in memory, for a few small files of everybody's.
+    public static func mountMemory(at path: String) throws(SystemError) {
+        try mount(source: "none", at: path, type: "tmpfs", options: "size=16k,nr_inodes=4,mode=755")
+    }
+
+    /// Whether a filesystem in memory can be written to, at all its mounts.
+    public static func setMemory(at path: String, isReadOnly: Bool) throws(SystemError) {
+        let flags = MS_REMOUNT | MS_NOSUID | MS_NODEV | (isReadOnly ? MS_RDONLY : 0)
+        try ActingUser.asSuperuser { () throws(SystemError) in
+            try systemCall { unsafe Glibc.mount(nil, path, nil, UInt(flags), nil) }
+        }
+    }
+
     /// `mount(2)` with `MS_BIND`.
     /// Mounts below `source` are not part of the bind (no `MS_REC`).
     public static func bind(_ source: String, at path: String) throws(SystemError) {

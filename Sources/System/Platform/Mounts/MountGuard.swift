@@ -24,7 +24,7 @@ public final class MountGuard: Sendable {
     /// `write(2)` to the guard: this process serves a FUSE mount.
     /// - Returns: the number of the FUSE connection, for ``ended(_:)``.
     public func mounted(at path: String, over transport: Transport) -> UInt32? {
-        guard let connection = (try? MountInfo.all(at: path))?.last(where: { $0.mountPoint == path })?.minor else {
+        guard let connection = MountInfo.topmost(at: path)?.minor else {
             return nil
         }
         report { message in

@@ -18,6 +18,20 @@ public struct MountInfo: Equatable, Sendable {
     /// Options of the filesystem, separated by commas, such as `user_id=1000`; FUSE's tell whose mount it is.
     public let filesystemOptions: String
 
+    init(
+        number: UInt64, minor: UInt32, root: String, mountPoint: String, options: [String], type: String,
+        source: String, filesystemOptions: String
+    ) {
+        self.number = number
+        self.minor = minor
+        self.root = root
+        self.mountPoint = mountPoint
+        self.options = options
+        self.type = type
+        self.source = source
+        self.filesystemOptions = filesystemOptions
+    }
+
     /// - Returns: nil if the line is malformed.
     public init?(line: some StringProtocol) {
         // By bytes, because a space and a combining mark after it are one character.
@@ -40,15 +54,40 @@ public struct MountInfo: Equatable, Sendable {
     }
 
     /// All mounts in the order of mounting. Of two at one mount point, the later one is visible.
-    public static func all() throws(SystemError) -> [MountInfo] {
-        let text = try HostPath.contents("/proc/self/mountinfo", limit: 64 << 20)
+    public static func all() throws(SystemError) -> [MountInfo] { try all(ofProcess: "self") }
+
+    /// The same of the mount namespace of another process.
+    /// - Parameter process: its number.
+    static func all(ofProcess process: String) throws(SystemError) -> [MountInfo] {
+        let text = try HostPath.contents("/proc/\(process)/mountinfo", limit: 64 << 20)
         return lines(in: text, with: []).compactMap { MountInfo(line: String(decoding: $0, as: UTF8.self)) }
     }
 
     /// The mounts whose source begins with a text, in the order of mounting.
     public static func all(from source: String) throws(SystemError) -> [MountInfo] {
-        try all(with: encoded(source, escaped: " \t\n\\#")).filter { $0.source.utf8.starts(with: source.utf8) }
+        if let found = described(from: source) { return found }
+        return try all(with: encoded(source, escaped: " \t\n\\#")).filter { $0.source.utf8.starts(with: source.utf8) }
     }
+
+    /// The same, of each mount alone.
+    /// - Returns: nil where the kernel does not tell.
+    private static func described(from source: String) -> [MountInfo]? {
+        guard let numbers = MountNumber.all() else { return nil }
+        let told = numbers.map { ($0, isMeant: $0.isFrom(source)) }
+        // A mount may have no source; a kernel that tells of none tells of no source at all.
+        guard told.contains(where: { $0.isMeant != nil }) else { return nil }
+        return told.compactMap { $0.isMeant == true ? $0.0.info : nil }
+    }
+
+    /// The root that a mount of a directory in this one has.
+    /// - Parameter rest: the path of the directory from the mount point.
+    public func root(at rest: some StringProtocol) -> String {
+        if rest.isEmpty { return root }
+        return root == "/" ? "/\(rest)" : "\(root)/\(rest)"
+    }
+
+    /// The topmost mount at a directory; nil where nothing is mounted, or where there is none.
+    public static func topmost(at path: String) -> MountInfo? { (try? MountPlace(path))?.mount() }
 
     /// The mounts whose mount points begin with a text, in the order of mounting.
     public static func all(at path: String) throws(SystemError) -> [MountInfo] {

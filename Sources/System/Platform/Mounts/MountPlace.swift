@@ -80,6 +80,7 @@ extension Descriptor {
 
     /// The mount that the descriptor leads to; nil where /proc is not mounted.
     public var mountInfo: MountInfo? {
+        if let info = MountNumber(of: self)?.info { return info }
         guard let number = mountNumber else { return nil }
         return try? MountInfo.numbered(number)
     }

@@ -23,6 +23,9 @@ public enum OpenFileLimit {
         try? set(Int(clamping: limits.rlim_max))
     }
 
+    /// The least with which a process serves a device: its sockets, timers and mounts, and what one call opens.
+    public static let least = 64
+
     /// Changes the soft limit, by `setrlimit(2)`.
     public static func set(_ soft: Int) throws(SystemError) {
         guard var limits = limits() else { throw .invalid }

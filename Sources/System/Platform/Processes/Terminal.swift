@@ -19,6 +19,16 @@ public enum Terminal {
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
+    /// `fcntl(2)` with `F_DUPFD_CLOEXEC`: standard input, for a reader of bytes.
+    public static func input() throws(SystemError) -> Descriptor {
+        Descriptor(owning: try systemCall { fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) })
+    }
+
+    /// `fcntl(2)` with `F_DUPFD_CLOEXEC`: standard output, for a writer of bytes.
+    public static func output() throws(SystemError) -> Descriptor {
+        Descriptor(owning: try systemCall { fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) })
+    }
+
     /// `write(2)` to standard output.
     public static func writeOutput(_ text: String) throws(SystemError) {
         try writeOutput(Array(text.utf8))

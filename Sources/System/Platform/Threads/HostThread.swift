@@ -75,9 +75,9 @@ public import SandboxModel
         pthread_detach(thread)
     }
 
-    /// `pthread_join(3)`.
+    /// `pthread_join(3)`; for the calling thread itself, ``detach()``.
     public func join() {
-        pthread_join(thread, nil)
+        if pthread_equal(thread, pthread_self()) != 0 { detach() } else { pthread_join(thread, nil) }
     }
 
     /// Zeroes the calling thread's stack below this call, and its vector registers: earlier calls leave plaintext

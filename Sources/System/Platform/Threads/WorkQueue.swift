@@ -33,8 +33,10 @@ private final class WorkerThreads: Sendable {
     }
 
     static let shared = WorkerThreads()
-    /// Threads that are kept for the next work.
+    /// Threads that wait for the next work, each for ``idleTime``.
     private static let mostIdle = 4
+    /// Nanoseconds.
+    private static let idleTime: UInt64 = 5_000_000_000
 
     private let state = Monitor(State())
 
@@ -66,10 +68,14 @@ private final class WorkerThreads: Sendable {
             return true
         }
         guard isNeeded else { return nil }
-        return state.wait { state in
-            guard !state.work.isEmpty else { return nil }
+        let deadline = MonotonicClock.nanoseconds + WorkerThreads.idleTime
+        // The outer optional is the monitor's: nil goes on waiting.
+        let found = state.wait(until: deadline) { state -> Work?? in
+            // Work that comes for one thread may be taken by another; as many wait as there is work.
+            if state.work.isEmpty, MonotonicClock.nanoseconds < deadline { return nil }
             state.idle -= 1
-            return state.work.removeFirst()
+            return .some(state.work.isEmpty ? nil : state.work.removeFirst())
         }
+        return found ?? nil
     }
 }
