@@ -50,6 +50,8 @@ let package = Package(
         .library(name: "ContainerFoundation", targets: ["ContainerFoundation"]),
         // Darwin's calls for C code: the header <appcontainer/darwin.h>.
         .library(name: "CDarwin", targets: ["CDarwin"]),
+        // For the driver of the Container Storage Interface, a package of its own in this repository.
+        .library(name: "Volumes", targets: ["SandboxModel", "Volumes"]),
         // For scripts/bench. A package that uses the libraries builds the products that it names, and not this one.
         .executable(name: "passthrough", targets: ["Passthrough"]),
     ],
@@ -79,6 +81,7 @@ let package = Package(
         // Darwin's calls on Linux, for C code and for ContainerFoundation.
         .target(name: "CDarwin", path: "Sources/Client/CDarwin"),
         .target(name: "CProcess", path: "Sources/System/CProcess"),
+        .target(name: "CWorkers", path: "Sources/System/CWorkers"),
         .target(name: "CRing", path: "Sources/System/CRing"),
 
         // Floor 0: the vocabulary.
@@ -92,7 +95,7 @@ let package = Package(
         module("PropertyLists", in: "System"),
 
         // Floor 2: formats, and the FUSE protocol. None knows another, but FinderBackup has its keys from
-        // DataProtection.
+        // DataProtection, and TarBackup and DeviceTemplate their archives from TarFormat.
         module("DataProtection", in: "Formats", uses: ["COpenSSL", "HashFunctions", "Platform", "SandboxModel"]),
         module(
             "BundleSeal", in: "Formats",
@@ -108,14 +111,21 @@ let package = Package(
                 "SandboxModel",
             ]),
         module(
-            "TarBackup", in: "Formats", uses: ["BackupModel", "CArchive", "HashFunctions", "Platform", "SandboxModel"]),
+            "DeviceTemplate", in: "Formats", uses: ["HashFunctions", "Platform", "SandboxModel", "TarFormat"]),
+        module("TarFormat", in: "Formats", uses: ["CArchive", "HashFunctions", "Platform", "SandboxModel"]),
+        module(
+            "TarBackup", in: "Formats",
+            uses: ["BackupModel", "HashFunctions", "Platform", "SandboxModel", "TarFormat"]),
         module(
             "FuseBridge", in: "FileSystem", uses: ["CFuse", "CPlatform", "CRing", "Platform", "SandboxModel"]),
 
         // Floor 3: what lies on disk.
         module(
             "BackingStore", in: "FileSystem",
-            uses: ["BundleSeal", "DataProtection", "HashFunctions", "Platform", "SandboxModel"]),
+            uses: [
+                "BundleSeal", "DataProtection", "DeviceTemplate", "HashFunctions", "Platform", "SandboxModel",
+                "TarFormat",
+            ]),
 
         // Floor 4: the filesystem.
         module(
@@ -129,8 +139,8 @@ let package = Package(
         module(
             "DeviceLifecycle", in: "Device",
             uses: [
-                "BackingStore", "BackupModel", "BundleArchive", "BundleSeal", "DataProtection", "HashFunctions",
-                "Platform", "SandboxModel", "SandboxPolicy",
+                "BackingStore", "BackupModel", "BundleArchive", "BundleSeal", "DataProtection", "DeviceTemplate",
+                "HashFunctions", "Platform", "SandboxModel", "SandboxPolicy", "TarFormat",
             ]),
 
         // Floor 6: the public library and the process that it talks to.
@@ -169,6 +179,13 @@ let package = Package(
                 .embedInCode("Page/\($0)")
             }),
 
+        module(
+            "Volumes", in: "Device",
+            uses: [
+                "AppContainer", "BackingStore", "ControlServer", "Daemon", "DeviceLifecycle", "HashFunctions",
+                "Platform", "SandboxModel",
+            ]),
+
         // Floor 8: the clients: tests, and the command.
         module(
             "AppContainerTesting", in: "Client",
@@ -176,8 +193,8 @@ let package = Package(
         .executableTarget(
             name: "AppContainerCommand",
             dependencies: [
-                "AppContainer", "BackingStore", "BundleSeal", "Daemon", "DataProtection", "DeviceLifecycle",
-                "DevicePage", "Platform", "SandboxModel",
+                "AppContainer", "BackingStore", "BundleSeal", "CWorkers", "Daemon", "DataProtection", "DeviceLifecycle",
+                "DevicePage", "DeviceTemplate", "Platform", "SandboxModel", "Volumes",
                 library("ArgumentParser", of: "swift-argument-parser"),
             ],
             path: "Sources/Client/AppContainerCommand", swiftSettings: strict),
@@ -193,8 +210,8 @@ let package = Package(
         tests(
             "BackingStoreTests", in: "FileSystem",
             of: [
-                "BackingStore", "BundleSeal", "CHostFaults", "DataProtection", "Platform", "SandboxModel",
-                "TestSupport",
+                "BackingStore", "BundleSeal", "CHostFaults", "DataProtection", "DeviceTemplate", "HashFunctions",
+                "Platform", "SandboxModel", "TarFormat", "TestSupport",
             ]),
         tests(
             "ContainerVolumeTests", in: "FileSystem",
@@ -243,6 +260,8 @@ let package = Package(
                 library("Logging", of: "swift-log"),
             ]),
         tests(
+            "VolumesTests", in: "Device", of: ["BackingStore", "Platform", "SandboxModel", "TestSupport", "Volumes"]),
+        tests(
             "PurgingTests", in: "Device",
             of: [
                 "BackingStore", "ContainerVolume", "DeviceLifecycle", "Platform", "Purging", "SandboxModel",
@@ -254,7 +273,8 @@ let package = Package(
         tests(
             "TarBackupTests", in: "Formats",
             of: [
-                "BackupModel", "CAllocations", "HashFunctions", "Platform", "SandboxModel", "TarBackup", "TestSupport",
+                "BackupModel", "CAllocations", "HashFunctions", "Platform", "SandboxModel", "TarBackup", "TarFormat",
+                "TestSupport",
             ]),
         tests("BundleArchiveTests", in: "Formats", of: ["BundleArchive", "Platform", "SandboxModel", "TestSupport"]),
         tests(
@@ -283,8 +303,9 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "BackingStore", "BackupModel", "BundleArchive", "BundleSeal", "ControlServer", "DataProtection",
-                "DeviceLifecycle", "FinderBackup", "HashFunctions", "Platform", "PropertyLists", "SandboxModel",
-                "TarBackup", library("NIOCore", of: "swift-nio"), library("NIOEmbedded", of: "swift-nio"),
+                "DeviceLifecycle", "DeviceTemplate", "FinderBackup", "HashFunctions", "Platform", "PropertyLists",
+                "SandboxModel", "TarBackup", "TarFormat", library("NIOCore", of: "swift-nio"),
+                library("NIOEmbedded", of: "swift-nio"),
                 library("NIOHTTP1", of: "swift-nio"),
             ],
             path: "Tests/Fuzz/FuzzTargets", swiftSettings: strict),

@@ -128,3 +128,20 @@ public enum StoredDevice {
         return cost
     }
 }
+
+extension StoredDevice {
+    /// Gives a device another capacity, and its containers another owner, before it is used.
+    /// - Parameters:
+    ///   - capacity: bytes; nil for the present one.
+    ///   - user: the user of all apps from now on, with the group of the same number; nil for the present ones.
+    /// - Throws: ``Complaint`` of kind `badRequest` for a capacity that no device has, `deviceBusy`, or with the host's
+    ///   error.
+    public static func configure(_ path: String, capacity: Int64?, user: UInt32?) throws(Complaint) {
+        try requireUsable(capacity: capacity)
+        let directory = try DeviceDirectory.open(at: path)
+        let lock = try directory.lock()
+        defer { lock.release() }
+        if let user { try directory.giveContainers(to: user, group: user, holding: lock) }
+        if let capacity { try directory.changeSettings(holding: lock) { $0.capacity = capacity } }
+    }
+}

@@ -4,6 +4,7 @@ import BackupModel
 import HashFunctions
 import Platform
 import SandboxModel
+import TarFormat
 import TestSupport
 
 @testable import TarBackup
@@ -121,13 +122,13 @@ extension Forged {
 
     /// The entry as it is read; an arbitrary one if it cannot be read.
     var metadata: [UInt8] {
-        let reader = try? TarReader(MemoryInput(bytes + [UInt8](repeating: 0, count: 1024)), name: "")
+        let reader = try? TarReader(MemoryInput(bytes + [UInt8](repeating: 0, count: 1024)), from: .backup(""))
         return (try? reader?.next())?.digest ?? HashFunction.sha256.digest(of: [])
     }
 }
 
 /// An archive in memory.
-private final class MemoryInput: TarInput {
+private final class MemoryInput: ArchiveInput {
     private var bytes: ArraySlice<UInt8>
 
     init(_ bytes: [UInt8]) { self.bytes = bytes[...] }

@@ -4,6 +4,7 @@ import BackupModel
 import Glibc
 import Platform
 import SandboxModel
+import TarFormat
 import TestSupport
 import Testing
 
@@ -24,7 +25,7 @@ import Testing
         try writer.begin(entry)
         try output.finish()
         let size = try file.descriptor.status().size
-        let read = try TarReader(FileInput(file, size: size, name: "a.tar"), name: "a.tar").next()
+        let read = try TarReader(FileInput(file, size: size, name: "a.tar"), from: .backup("a.tar")).next()
         #expect(read?.encoded == entry.encoded)
         return Sample(entry: try #require(try read?.backupEntry()))
     }
@@ -41,7 +42,7 @@ import Testing
     @Test func `a size that no device has is refused`() {
         let length = TarEntry.longestContent + 1
         let file = Sample.make("\(home)/f", .file(.plain(length: length, data: [])))
-        #expect(throws: BackupFlaw("cannot hold \(home)/f: a file has at most 4398046511104 bytes")) {
+        #expect(throws: ArchiveFlaw("cannot hold \(home)/f: a file has at most 4398046511104 bytes")) {
             try TarEntry(file.entry, at: Array(file.path.utf8), inheriting: .standard)
         }
     }
@@ -55,7 +56,7 @@ import Testing
             }
         }
         #expect(try reading(file(10)).text == file(10).text)
-        #expect(throws: BackupFlaw("cannot hold \(home)/f: its attributes take more than 800000 bytes")) {
+        #expect(throws: ArchiveFlaw("cannot hold \(home)/f: its attributes take more than 800000 bytes")) {
             try TarEntry(file(13).entry, at: Array("\(home)/f".utf8), inheriting: .standard)
         }
     }
@@ -72,7 +73,7 @@ import Testing
         }
         let most = Int64(TarEntry.mostPieces)
         #expect(try reading(file(most)).entry.kind == file(most).entry.kind)
-        #expect(throws: BackupFlaw("cannot hold \(home)/f: it has more than 2000000 holes")) {
+        #expect(throws: ArchiveFlaw("cannot hold \(home)/f: it has more than 2000000 holes")) {
             try TarEntry(file(most + 1).entry, at: Array("\(home)/f".utf8), inheriting: .standard)
         }
     }

@@ -5,6 +5,7 @@ import DataProtection
 import Glibc
 import Platform
 import SandboxModel
+import TarFormat
 
 @testable import FinderBackup
 @testable import TarBackup
@@ -20,7 +21,7 @@ extension FuzzTarget {
             let directory = try InputDirectory()
             let path = try directory.add("a.tar", input)
             let file = SharedDescriptor(try Descriptor.open(path: path, flags: O_RDONLY))
-            let reader = try TarReader(FileInput(file, size: Int64(input.count), name: path), name: path)
+            let reader = try TarReader(FileInput(file, size: Int64(input.count), name: path), from: .backup(path))
             while let entry = try reader.next() {
                 try? reader.content { _, _ in }
                 _ = try entry.backupEntry()

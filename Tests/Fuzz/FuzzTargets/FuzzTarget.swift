@@ -20,7 +20,7 @@ public struct FuzzTarget: Sendable {
     }
 
     public static let all: [FuzzTarget] =
-        propertyLists + bundles + backups + devices + programs
+        propertyLists + bundles + backups + templates + devices + programs
 
     /// - Returns: nil if no target has the name.
     public static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }

@@ -2,7 +2,6 @@
 // is, go on working until the last of them is gone.
 
 import BackingStore
-import Dispatch
 import Platform
 import SandboxModel
 
@@ -30,7 +29,7 @@ struct BundleRetirement {
         use?.whenUnused { [weak device, bundle] in
             guard let device else { return }
             // The last use may end under locks of a volume.
-            DispatchQueue.global().async { BundleRetirement(of: bundle, on: device).finish() }
+            WorkQueue().start { BundleRetirement(of: bundle, on: device).finish() }
         }
     }
 

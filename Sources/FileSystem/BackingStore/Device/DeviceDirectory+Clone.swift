@@ -68,13 +68,16 @@ extension DeviceDirectory {
 
     /// The records that carry authentication codes, with those of a device of another UUID. A record of sessions that
     /// is not believed is left out: the clone finds it missing, as this device would.
+    /// - Parameter change: of the registry.
     /// - Throws: ``Complaint`` of kind `damaged`.
-    private func recordsOfClone() throws(Complaint) -> (device: [UInt8], others: [(FileName, [UInt8])]) {
+    func recordsOfClone(
+        _ change: (AppRegistry) -> AppRegistry = { $0 }
+    ) throws(Complaint) -> (device: [UInt8], others: [(FileName, [UInt8])]) {
         var record = self.record
         record.uuid = ContainerUUID().text
         record.settings.day = record.settings.day?.ofClone
         let authentication = RecordAuthentication(try uidKey(), device: record.uuid, isRequired: true)
-        var others = [(Name.apps, try DeviceRecords.encode(try registry()))]
+        var others = [(Name.apps, try DeviceRecords.encode(change(try registry())))]
         if let sessions = try sessionRecord() { others.append((Name.sessions, try DeviceRecords.encode(sessions))) }
         if let identity = try identity() { others.append((Name.identity, identity)) }
         if let keybag = try soundPasswordKeybag() { others.append((Name.passwordKeybag, keybag.encoded())) }

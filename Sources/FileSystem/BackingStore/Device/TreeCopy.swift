@@ -115,17 +115,7 @@ struct TreeCopy: ~Copyable {
         _ name: FileName, _ status: FileStatus, from: borrowing Descriptor, to: borrowing Descriptor,
         progress: (Int64) -> Bool
     ) throws(SystemError) -> Bool {
-        // For the moment of opening: a file's owner may have no permission to read it.
-        let lifted = geteuid() != 0 && status.permissions & S_IRUSR == 0
-        if lifted { try from.changeMode(of: name, to: status.hostPermissions | S_IRUSR) }
-        let input: Descriptor
-        do throws(SystemError) {
-            input = try from.open(name, flags: O_RDONLY)
-        } catch {
-            if lifted { try? from.changeMode(of: name, to: status.hostPermissions) }
-            throw error
-        }
-        if lifted { try input.changeMode(status.hostPermissions) }
+        let input = try from.openLiftingMode(name, status)
         let output = try to.open(name, flags: O_RDWR | O_CREAT | O_EXCL, mode: S_IRUSR | S_IWUSR)
         guard try output.copyContent(of: input, progress: progress) else { return false }
         try TreeCopy.copyAttributes(from: AttributeHolder(file: input), to: AttributeHolder(file: output))
@@ -147,6 +137,23 @@ struct TreeCopy: ~Copyable {
 }
 
 extension Descriptor {
+    /// Opens a file in this directory for reading. Where its mode keeps its own owner out, it has another for the
+    /// moment of opening.
+    /// - Parameter status: of the file.
+    borrowing func openLiftingMode(_ name: FileName, _ status: FileStatus) throws(SystemError) -> Descriptor {
+        guard geteuid() != 0, status.permissions & S_IRUSR == 0 else { return try open(name, flags: O_RDONLY) }
+        try changeMode(of: name, to: status.hostPermissions | S_IRUSR)
+        let file: Descriptor
+        do throws(SystemError) {
+            file = try open(name, flags: O_RDONLY)
+        } catch {
+            try? changeMode(of: name, to: status.hostPermissions)
+            throw error
+        }
+        try file.changeMode(status.hostPermissions)
+        return file
+    }
+
     /// The sum of the sizes of all files below this directory, in bytes: the total of a copy's progress.
     public borrowing func contentSize() throws(SystemError) -> Int64 {
         var total: Int64 = 0

@@ -5,9 +5,9 @@ import Platform
 public import SandboxModel
 
 /// The host's boot, by which a kill is told from a power cut.
-enum HostBoot {
+public enum HostBoot {
     /// `boot_id` of random(4): a random UUID for each boot.
-    static func identifier() throws(SystemError) -> String {
+    public static func identifier() throws(SystemError) -> String {
         let file = try Descriptor.open(path: "/proc/sys/kernel/random/boot_id", flags: O_RDONLY)
         let buffer = PageBuffer(count: 64)
         let count = try file.read(into: buffer, count: 36, from: 0)

@@ -41,6 +41,10 @@ public final class UseRecord: Sendable {
     /// One thread writes at a time.
     private let writing = Mutex(())
     private let changes = Atomic<UInt64>(0)
+    /// Whether the next use is told: nothing was used since the last writing.
+    private let isQuiet = Atomic<Bool>(true)
+    /// Told of a use after a quiet time. A leaf.
+    private let listener = Mutex<(@Sendable () -> Void)?>(nil)
     private let clock: @Sendable () -> HostTime
     private let birth: @Sendable (HostTime) -> HostTime
 
@@ -67,6 +71,7 @@ public final class UseRecord: Sendable {
     ///   count.
     public func record(_ inode: UInt64, at place: () -> Place?) {
         changes.wrappingAdd(1, ordering: .relaxed)
+        if isQuiet.load(ordering: .relaxed) { tell() }
         let now = clock()
         let isKnown = state.withLock { state in
             guard let index = state.index(forKey: inode) else { return false }
@@ -76,6 +81,17 @@ public final class UseRecord: Sendable {
         if isKnown { return }
         guard let place = place() else { return }
         state.withLock { $0[inode] = Use(time: now, place: place) }
+    }
+
+    private func tell() {
+        guard isQuiet.exchange(false, ordering: .relaxed) else { return }
+        listener.withLock { $0 }?()
+    }
+
+    /// Calls back at the first use after each ``writeDown()``. The body is called by threads that serve requests, and
+    /// must not block.
+    public func whenUsed(_ body: @escaping @Sendable () -> Void) {
+        listener.withLock { $0 = body }
     }
 
     /// Records the new place of a moved entry.
@@ -135,6 +151,7 @@ public final class UseRecord: Sendable {
     /// Writes each recorded use to its entry. Uses that cannot be written now are tried again at the next call.
     public func writeDown() {
         writing.withLock { _ in
+            isQuiet.store(true, ordering: .relaxed)
             for (inode, use) in state.withLock({ Array($0) }) {
                 let isDone = UseRecord.write(use.time, to: inode, at: use.place)
                 guard isDone else { continue }

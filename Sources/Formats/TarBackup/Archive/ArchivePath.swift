@@ -2,6 +2,7 @@
 
 import BackupModel
 import SandboxModel
+import TarFormat
 
 /// The path of an entry as bytes: `AppDomain-com.example.Notes/Documents/a`, for a directory without a slash at the
 /// end.
@@ -12,11 +13,11 @@ enum ArchivePath {
     private static let slash = UInt8(ascii: "/")
 
     /// Makes a path.
-    /// - Throws: ``BackupFlaw`` for a path over the limit, and for a domain that is no directory name.
-    static func bytes(_ domain: BackupDomain, _ path: [FileName]) throws(BackupFlaw) -> [UInt8] {
+    /// - Throws: ``ArchiveFlaw`` for a path over the limit, and for a domain that is no directory name.
+    static func bytes(_ domain: BackupDomain, _ path: [FileName]) throws(ArchiveFlaw) -> [UInt8] {
         let name = domain.name
         guard FileName(name) != nil, name != BackupDescription.directory.text else {
-            throw BackupFlaw("cannot hold a domain named \(name.utf8.shown)")
+            throw ArchiveFlaw("cannot hold a domain named \(name.utf8.shown)")
         }
         var bytes = Array(name.utf8)
         for component in path {
@@ -24,21 +25,21 @@ enum ArchivePath {
             bytes += component.bytes
         }
         guard bytes.count <= longest else {
-            throw BackupFlaw("cannot hold \(bytes.shown): its path has more than \(longest) bytes")
+            throw ArchiveFlaw("cannot hold \(bytes.shown): its path has more than \(longest) bytes")
         }
         return bytes
     }
 
     /// Splits a path of an archive, which is untrusted.
-    /// - Throws: ``BackupFlaw`` for absolute paths, for `.` and `..`, and for paths without a domain.
-    static func parse(_ bytes: [UInt8]) throws(BackupFlaw) -> (domain: BackupDomain, path: [FileName]) {
-        guard bytes.count <= longest else { throw BackupFlaw("has too long a path: \(bytes.shown)") }
-        guard bytes.first != slash else { throw BackupFlaw("has a path from the root: \(bytes.shown)") }
+    /// - Throws: ``ArchiveFlaw`` for absolute paths, for `.` and `..`, and for paths without a domain.
+    static func parse(_ bytes: [UInt8]) throws(ArchiveFlaw) -> (domain: BackupDomain, path: [FileName]) {
+        guard bytes.count <= longest else { throw ArchiveFlaw("has too long a path: \(bytes.shown)") }
+        guard bytes.first != slash else { throw ArchiveFlaw("has a path from the root: \(bytes.shown)") }
         guard let names = [FileName](joined: bytes), let first = names.first else {
-            throw BackupFlaw("has a path that is none, or leads out: \(bytes.shown)")
+            throw ArchiveFlaw("has a path that is none, or leads out: \(bytes.shown)")
         }
         guard let domain = String(validating: first.bytes, as: UTF8.self), domain != BackupDescription.directory.text
-        else { throw BackupFlaw("has an entry that is in no domain: \(bytes.shown)") }
+        else { throw ArchiveFlaw("has an entry that is in no domain: \(bytes.shown)") }
         return (BackupDomain(name: domain), Array(names.dropFirst()))
     }
 

@@ -4,6 +4,7 @@ import Glibc
 import HashFunctions
 import Platform
 import SandboxModel
+import TarFormat
 
 /// A step of the hashing thread.
 enum HashStep: Sendable {
@@ -21,7 +22,7 @@ enum HashStep: Sendable {
 ///
 /// Each buffer of a ring is written and hashed at the same time: SHA-256 takes as long as everything else together. One
 /// thread may append; the hashing thread belongs to this object, and shares only `work`, under its lock.
-final class HashedOutput {
+final class HashedOutput: TarOutput {
     /// The state that both threads share.
     private struct Work {
         /// Buffers to be hashed, in order.
@@ -145,9 +146,10 @@ final class HashedOutput {
         if steps.count >= 4096 || zeros >= HashedOutput.mostZeros { try flush() }
     }
 
-    /// Appends bytes of the archive.
-    /// - Parameter isContent: whether the bytes are content of an entry, which is hashed, rather than headers or
-    ///   padding.
+    /// Appends a hole of the content, which is hashed as zeros.
+    func append(hole count: Int64) throws(SystemError) { try append(.zeros(count)) }
+
+    /// Appends bytes of the archive, of which content is hashed.
     func append(_ bytes: borrowing RawSpan, isContent: Bool) throws(SystemError) {
         var done = 0
         while done < bytes.byteCount {

@@ -5,6 +5,7 @@ import Glibc
 import HashFunctions
 import Platform
 import SandboxModel
+import TarFormat
 
 /// An archive whose manifest is verified, positioned at its first entry.
 final class TarArchive {
@@ -31,28 +32,27 @@ final class TarArchive {
         let status = try Complaint.wrap("cannot read \(name)") { () throws(SystemError) in
             try file.descriptor.status()
         }
-        guard status.kind == .file else { throw BackupFlaw("is no file; name one").complaint(about: name) }
+        guard status.kind == .file else { throw ArchiveFlaw("is no file; name one").complaint(about: name) }
         let beginning = PageBuffer(count: 512)
         let count = try Complaint.wrap("cannot read \(name)") { () throws(SystemError) in
             try file.descriptor.read(into: beginning, count: 512, from: 0)
         }
-        let isCompressed = DecompressedInput.isCompressed(beginning.bytes(0, count: count))
-        // A compressed archive is read twice, first for its manifest: each reader has a file position of its own.
+        let compression = DecompressedInput.format(of: beginning.bytes(0, count: count))
+        // A compressed archive is read twice, first for its manifest.
         func reader() throws(Complaint) -> TarReader {
-            guard isCompressed else { return try TarReader(FileInput(file, size: status.size, name: name), name: name) }
-            let again = try Complaint.wrap("cannot read \(name)") { () throws(SystemError) in
-                try file.descriptor.reopen(flags: O_RDONLY)
-            }
-            return try TarReader(try DecompressedInput(again, name: name), name: name)
+            let input = FileInput(file, size: status.size, name: name)
+            guard let compression else { return try TarReader(input, from: .backup(name)) }
+            return try TarReader(
+                try DecompressedInput(input, compression, from: .backup(name)), from: .backup(name))
         }
         let opened = try reader()
         self.reader = opened
         let first = try TarArchive.readDescription(opened, name: name)
         description = first.description
         manifest =
-            isCompressed
-            ? try TarArchive.findManifest(in: try reader(), name: name, scratch: scratch)
-            : try TarManifest(endOf: file, name: name)
+            compression == nil
+            ? try TarManifest(endOf: file, name: name)
+            : try TarArchive.findManifest(in: try reader(), name: name, scratch: scratch)
         lines = TarManifest.Lines(of: manifest)
         let line = try lines.next()
         firstEntry = lines.offset
@@ -64,7 +64,7 @@ final class TarArchive {
     }
 
     /// A complaint about this archive.
-    func flaw(_ flaw: BackupFlaw) -> Complaint { flaw.complaint(about: name) }
+    func flaw(_ flaw: ArchiveFlaw) -> Complaint { flaw.complaint(about: name) }
 
     private static func open(_ path: String, name: String) throws(Complaint) -> Descriptor {
         do throws(SystemError) {
@@ -82,15 +82,15 @@ final class TarArchive {
     private static func readDescription(
         _ reader: TarReader, name: String
     ) throws(Complaint) -> (description: BackupDescription, entry: TarEntry, content: [UInt8]) {
-        guard let entry = try reader.next() else { throw BackupFlaw.notATar.complaint(about: name) }
-        guard entry.path == BackupDescription.path else { throw BackupFlaw.foreign.complaint(about: name) }
+        guard let entry = try reader.next() else { throw ArchiveFlaw.notATar.complaint(about: name) }
+        guard entry.path == BackupDescription.path else { throw ArchiveFlaw.foreign.complaint(about: name) }
         guard case .file(let length, _) = entry.kind, length <= BackupDescription.longest else {
-            throw BackupFlaw.altered(BackupDescription.path).complaint(about: name)
+            throw ArchiveFlaw.altered(BackupDescription.path).complaint(about: name)
         }
         let buffer = PageBuffer(count: Int(length))
         try reader.content { bytes, offset throws(Complaint) in buffer.copy(bytes, to: Int(offset)) }
         let content = buffer.bytes(0, count: Int(length))
-        let description = try complaining(about: name) { () throws(BackupFlaw) in
+        let description = try complaining(about: name) { () throws(ArchiveFlaw) in
             try BackupDescription.decode(content)
         }
         guard let description else {
@@ -104,7 +104,7 @@ final class TarArchive {
     private static func findManifest(
         in reader: TarReader, name: String, scratch: String
     ) throws(Complaint) -> TarManifest {
-        let altered = BackupFlaw.altered(TarManifest.path).complaint(about: name)
+        let altered = ArchiveFlaw.altered(TarManifest.path).complaint(about: name)
         let spill = try Complaint.wrap("cannot write in \(scratch)") { () throws(SystemError) in
             let spill = try UnfinishedFile(in: scratch)
             try spill.removeName()
@@ -127,7 +127,7 @@ final class TarArchive {
             guard try reader.next() == nil, reader.ends(at: end) else { throw altered }
             return try TarManifest(file: spill.file, length: length, name: name)
         }
-        throw BackupFlaw.cutShort.complaint(about: name)
+        throw ArchiveFlaw.cutShort.complaint(about: name)
     }
 }
 
@@ -190,7 +190,7 @@ extension TarArchive {
             guard ArchivePath.precedes(line.path, path) else { break }
             if line.isInThisArchive { _ = try entry(of: line) }
         }
-        throw flaw(BackupFlaw("does not have \(path.shown), which a later backup takes from it"))
+        throw flaw(ArchiveFlaw("does not have \(path.shown), which a later backup takes from it"))
     }
 
     /// Checks that the manifest follows the last entry.

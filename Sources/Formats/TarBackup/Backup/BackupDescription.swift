@@ -4,6 +4,7 @@ import BackupModel
 import FoundationEssentials
 import Glibc
 import SandboxModel
+import TarFormat
 
 /// The content of `.appcontainer/Backup.json`. It has neither time nor place, so that equal content gives equal
 /// backups.
@@ -53,13 +54,13 @@ struct BackupDescription: Codable, Equatable {
     }
 
     /// The JSON text, the same for equal descriptions.
-    func encoded() throws(BackupFlaw) -> [UInt8] {
+    func encoded() throws(ArchiveFlaw) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         do {
             return Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
         } catch {
-            throw BackupFlaw("cannot hold the description of its apps")
+            throw ArchiveFlaw("cannot hold the description of its apps")
         }
     }
 
@@ -70,8 +71,8 @@ struct BackupDescription: Codable, Equatable {
 
     /// Decodes a description.
     /// - Returns: nil for a description of a newer format.
-    /// - Throws: ``BackupFlaw`` for anything else that is no description.
-    static func decode(_ bytes: [UInt8]) throws(BackupFlaw) -> BackupDescription? {
+    /// - Throws: ``ArchiveFlaw`` for anything else that is no description.
+    static func decode(_ bytes: [UInt8]) throws(ArchiveFlaw) -> BackupDescription? {
         let decoder = JSONDecoder()
         let data = Data(bytes)
         guard let version = try? decoder.decode(Version.self, from: data), version.format > 0 else {
@@ -87,13 +88,13 @@ struct BackupDescription: Codable, Equatable {
     var passwordKeybag: [UInt8]? { keybag.map { Array($0) } }
 
     /// The apps as a backup source gives them.
-    /// - Throws: ``BackupFlaw`` for an invalid identifier.
-    func backupApps() throws(BackupFlaw) -> [BackupApp] {
+    /// - Throws: ``ArchiveFlaw`` for an invalid identifier.
+    func backupApps() throws(ArchiveFlaw) -> [BackupApp] {
         var known: [BackupApp] = []
         for app in apps {
             let groups = app.groups.compactMap { ContainerIdentifier($0) }
             guard let identifier = ContainerIdentifier(app.identifier), groups.count == app.groups.count else {
-                throw BackupFlaw("names an app that there cannot be: \(app.identifier.utf8.shown)")
+                throw ArchiveFlaw("names an app that there cannot be: \(app.identifier.utf8.shown)")
             }
             known.append(
                 BackupApp(

@@ -3,6 +3,7 @@
 public import BackupModel
 import Platform
 public import SandboxModel
+import TarFormat
 
 /// The manifest of the earlier backup, read along with the walk.
 struct TarBase {
@@ -16,7 +17,7 @@ struct TarBase {
     init(_ path: String, scratch: String) throws(Complaint) {
         let chain = try TarChain.open(path, scratch: scratch)
         guard chain.count < TarChain.longest else {
-            throw chain[0].flaw(BackupFlaw("continues too many others to be continued; make a full backup"))
+            throw chain[0].flaw(ArchiveFlaw("continues too many others to be continued; make a full backup"))
         }
         identity = chain[0].manifest.end.digest
         lines = chain[0].lines
@@ -38,12 +39,12 @@ extension TarBackupSink {
     ) throws(Complaint) -> Bool {
         guard base != nil else { return false }
         try endEntry()
-        let path = try complaining(about: self.path) { () throws(BackupFlaw) in
+        let path = try complaining(about: self.path) { () throws(ArchiveFlaw) in
             try ArchivePath.bytes(entry.domain, entry.path)
         }
         guard var line = try base?.line(of: path), line.kind == ManifestLine.Kind(entry.kind), line.kind != .hardLink
         else { return false }
-        let header = try complaining(about: self.path) { () throws(BackupFlaw) in
+        let header = try complaining(about: self.path) { () throws(ArchiveFlaw) in
             try TarEntry(entry, at: path, inheriting: try inheritedClass(of: entry, path))
         }
         // Before the content is read: most changed files have another time.

@@ -4,6 +4,7 @@ public import BackupModel
 import Glibc
 import Platform
 public import SandboxModel
+import TarFormat
 
 /// Writes a backup as a pax tar: the description, the entries, and the manifest, without which it is no backup.
 ///
@@ -93,7 +94,7 @@ public final class TarBackupSink: BackupSink {
 
     /// Writes the first entry.
     private func describe(_ description: BackupDescription) throws(Complaint) {
-        let bytes = try complaining(about: path) { () throws(BackupFlaw) in try description.encoded() }
+        let bytes = try complaining(about: path) { () throws(ArchiveFlaw) in try description.encoded() }
         try begin(TarEntry(path: BackupDescription.path, length: Int64(bytes.count)), .file)
         try bytes.withSpan { bytes throws(Complaint) in try write(bytes, at: 0) }
         try endEntry()
@@ -108,13 +109,13 @@ public final class TarBackupSink: BackupSink {
 
     public func begin(_ entry: BackupEntry) throws(Complaint) {
         try endEntry()
-        let path = try complaining(about: self.path) { () throws(BackupFlaw) in
+        let path = try complaining(about: self.path) { () throws(ArchiveFlaw) in
             try ArchivePath.bytes(entry.domain, entry.path)
         }
-        let header = try complaining(about: self.path) { () throws(BackupFlaw) in
+        let header = try complaining(about: self.path) { () throws(ArchiveFlaw) in
             let inherited = try inheritedClass(of: entry, path)
             guard !entry.path.isEmpty || entry.kind == .directory else {
-                throw BackupFlaw("cannot hold \(path.shown): a container is a directory")
+                throw ArchiveFlaw("cannot hold \(path.shown): a container is a directory")
             }
             return try TarEntry(entry, at: path, inheriting: inherited)
         }
@@ -135,7 +136,7 @@ public final class TarBackupSink: BackupSink {
     /// Checks that an entry comes in the order of the walk.
     /// - Returns: the class that the directory above the entry gives to new entries; the standard class for a
     ///   container.
-    func inheritedClass(of entry: BackupEntry, _ path: [UInt8]) throws(BackupFlaw) -> ProtectionClass {
+    func inheritedClass(of entry: BackupEntry, _ path: [UInt8]) throws(ArchiveFlaw) -> ProtectionClass {
         try order.requirePlace(of: entry.path, in: entry.domain, path)
         return entry.path.isEmpty ? .standard : inheritedClasses[entry.path.count - 1]
     }
@@ -213,7 +214,7 @@ public final class TarBackupSink: BackupSink {
         let length = end.bytes + Int64(ManifestEnd.length)
         // A reader would refuse the backup.
         guard length <= TarManifest.longest else {
-            throw BackupFlaw("cannot hold so many entries; back up fewer apps at once").complaint(about: path)
+            throw ArchiveFlaw("cannot hold so many entries; back up fewer apps at once").complaint(about: path)
         }
         do throws(SystemError) {
             try writer.begin(TarManifest.entry(length: length))

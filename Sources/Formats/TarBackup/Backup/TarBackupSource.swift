@@ -4,6 +4,7 @@ public import BackupModel
 import Glibc
 import Platform
 public import SandboxModel
+import TarFormat
 
 /// Reads a backup that ``TarBackupSink`` wrote, compressed or not. An incremental backup gives the entries of a full
 /// one.
@@ -47,7 +48,7 @@ public final class TarBackupSource: BackupSource {
     ) throws(Complaint) {
         archives = try TarChain.open(path, base: base, scratch: scratch)
         let first = archives[0]
-        apps = try complaining(about: path) { () throws(BackupFlaw) in try first.description.backupApps() }
+        apps = try complaining(about: path) { () throws(ArchiveFlaw) in try first.description.backupApps() }
         // An earlier archive may have been made under another password, of the same keys.
         passwordKeybag = first.description.passwordKeybag
         identity = first.manifest.end.digest
@@ -87,7 +88,7 @@ public final class TarBackupSource: BackupSource {
         while true {
             let place = first.lines.offset
             guard let line = try first.lines.next() else { break }
-            let domain = try complaining(about: first.name) { () throws(BackupFlaw) in
+            let domain = try complaining(about: first.name) { () throws(ArchiveFlaw) in
                 let (domain, path) = try ArchivePath.parse(line.path)
                 try order.requirePlace(of: path, in: domain, line.path)
                 order.advance(to: path, in: domain, isDirectory: line.kind == .directory)
@@ -99,13 +100,13 @@ public final class TarBackupSource: BackupSource {
             }
             let entry = try entry(of: line)
             if case .hardLink(let names) = entry.kind {
-                let target = try complaining(about: first.name) { () throws(BackupFlaw) in
+                let target = try complaining(about: first.name) { () throws(ArchiveFlaw) in
                     try ArchivePath.bytes(entry.domain, names)
                 }
                 // By the manifest, as the first name itself may lie in an earlier archive.
                 guard try first.manifest.hasFirstName(target, from: first.firstEntry, before: place) else {
                     throw first.flaw(
-                        BackupFlaw("has a hard link to a file that does not come before it: \(line.path.shown)"))
+                        ArchiveFlaw("has a hard link to a file that does not come before it: \(line.path.shown)"))
                 }
             }
             return entry
@@ -129,7 +130,7 @@ public final class TarBackupSource: BackupSource {
         let archive = archives[depth]
         let found = try archive.entry(of: line)
         // The manifest is no authority: a forged one agrees with a forged entry.
-        let entry = try complaining(about: archive.name) { () throws(BackupFlaw) in
+        let entry = try complaining(about: archive.name) { () throws(ArchiveFlaw) in
             let entry = try found.backupEntry()
             guard ManifestLine.Kind(entry.kind) == line.kind else { throw .altered(line.path) }
             return entry

@@ -4,6 +4,7 @@ import BackupModel
 import Glibc
 import Platform
 import SandboxModel
+import TarFormat
 
 /// The chain of backups, linked by file name and by the digest of the manifest.
 enum TarChain {
@@ -18,7 +19,7 @@ enum TarChain {
         var explicit = base
         while let last = archives.last, let wanted = last.description.base {
             guard archives.count < longest else {
-                throw last.flaw(BackupFlaw("continues more than \(longest) others; make a full backup"))
+                throw last.flaw(ArchiveFlaw("continues more than \(longest) others; make a full backup"))
             }
             let place = explicit ?? RelativePath.resolve(wanted.file, beside: last.path)
             // It is the base of the named backup only; an earlier one says where its own is.
@@ -33,7 +34,7 @@ enum TarChain {
             }
             guard wanted.identity == next.manifest.end.digest.hexadecimal else {
                 throw last.flaw(
-                    BackupFlaw("continues another backup than \(place.utf8.shown) is; put that in its place"))
+                    ArchiveFlaw("continues another backup than \(place.utf8.shown) is; put that in its place"))
             }
             archives.append(next)
         }

@@ -5,6 +5,7 @@ import Glibc
 import HashFunctions
 import Platform
 import SandboxModel
+import TarFormat
 
 /// A manifest whose digest is verified. Its lines stay in the file, as there may be millions.
 struct TarManifest {
@@ -34,7 +35,7 @@ struct TarManifest {
     /// Finds the manifest from the end of an uncompressed archive, without reading the entries.
     /// - Throws: ``Complaint`` of kind `invalidBackup` if there is none, or its digest is wrong.
     init(endOf file: SharedDescriptor, name: String) throws(Complaint) {
-        let cut = BackupFlaw.cutShort.complaint(about: name)
+        let cut = ArchiveFlaw.cutShort.complaint(about: name)
         let size = try TarManifest.reading(name) { () throws(SystemError) in try file.descriptor.status().size }
         // Enough for the tar's end and the manifest's last line, which may begin in the block before.
         let tail = PageBuffer(count: 4096)
@@ -53,7 +54,7 @@ struct TarManifest {
         let start = place + Int64(last + 1 - ManifestEnd.length) - end.bytes
         guard start >= 512, start % 512 == 0, end.bytes < TarManifest.longest else { throw cut }
         // The manifest's header has to lie in the block before it.
-        let reader = try TarReader(FileInput(file, from: start - 512, size: size, name: name), name: name)
+        let reader = try TarReader(FileInput(file, from: start - 512, size: size, name: name), from: .backup(name))
         let wanted = TarManifest.entry(length: end.bytes + Int64(ManifestEnd.length))
         guard let entry = try? reader.next(), entry.encoded == wanted.encoded else { throw cut }
         try self.init(file, start: start, isInArchive: true, end: end, name: name)
@@ -71,7 +72,7 @@ struct TarManifest {
         }
         guard count == ManifestEnd.length, let end = ManifestEnd(buffer.bytes(0, count: count)), end.bytes == place
         else {
-            throw BackupFlaw.altered(TarManifest.path).complaint(about: name)
+            throw ArchiveFlaw.altered(TarManifest.path).complaint(about: name)
         }
         try self.init(file, start: 0, isInArchive: false, end: end, name: name)
     }
@@ -98,7 +99,7 @@ struct TarManifest {
     func begins(behind entry: Int64) -> Bool { !isInArchive || start == entry + 512 }
 
     /// The complaint about a manifest that contradicts itself.
-    var altered: Complaint { BackupFlaw.altered(TarManifest.path).complaint(about: name) }
+    var altered: Complaint { ArchiveFlaw.altered(TarManifest.path).complaint(about: name) }
 
     /// Runs system calls, and throws their error as a complaint about the archive.
     private static func reading<Result>(

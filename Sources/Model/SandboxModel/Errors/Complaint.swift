@@ -70,6 +70,7 @@ public struct Complaint: Error, Hashable, Sendable {
         case notFrozen
         case backupPasswordState
         case procMissing
+        case invalidTemplate
 
         /// The exit code of the command; 64 is wrong usage, as sysexits.h has it.
         public var exitCode: Int32 {
@@ -129,6 +130,7 @@ public struct Complaint: Error, Hashable, Sendable {
             case .anotherSigner: 54
             case .procMissing: 55
             case .inexpressiblePath: 56
+            case .invalidTemplate: 57
             case .deviceErased: 58
             case .undeclaredType: 59
             case .appSuspended: 60

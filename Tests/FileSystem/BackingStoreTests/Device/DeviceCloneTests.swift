@@ -12,36 +12,8 @@ import Testing
 @Suite struct DeviceCloneTests {
     let scratch = Scratch()
 
-    /// A device with everything in it that a copy can get wrong.
-    func makeFullDevice() throws -> (DeviceDirectory, InstalledApp) {
-        let device = try scratch.makeDevice()
-        let app = InstalledApp.sample("com.example.Notes")
-        let lock = try device.lock()
-        try device.replaceRegistry(AppRegistry(apps: [app]), holding: lock)
-        let data = device.path(of: .data, app.data)
-        try shell(
-            """
-            set -e; mkdir -p '\(data)/Documents/deep/er' '\(data)/Library' '\(device.path(of: .group, app.groups[0].uuid))'
-            cd '\(data)'
-            head -c 300000 /dev/urandom > Documents/random
-            ln Documents/random Library/second-name
-            truncate -s 1G Documents/sparse; printf x | dd of=Documents/sparse bs=1 seek=536870912 conv=notrunc status=none
-            printf x | dd of=Documents/sparse bs=1 seek=1073741000 conv=notrunc status=none
-            ln -s ../nowhere Documents/link; mkfifo Documents/fifo
-            setfattr -n user.appcontainer.protection -v NSFileProtectionComplete Documents/random
-            setfattr -n user.mark -v '' Documents/deep
-            chmod 711 Documents/sparse; touch Documents/closed; chmod 0 Documents/closed
-            : > Documents/empty; : > "$(printf 'Documents/\\377not-utf8')"
-            touch -d '2001-02-03 04:05:06.789012345' Documents/random Documents/deep/er; touch -h -d '1999-01-01' Documents/link
-            chmod 551 Documents/deep
-            cd '\(device.path)'; for file in daemon.log Events.jsonl Events.1.jsonl; do echo line > $file; done
-            """)
-        if isRoot { try shell("chown -hR 1234:5678 '\(data)/Documents/deep' '\(data)/Documents/link'") }
-        return (device, app)
-    }
-
     @Test func `a clone is the device byte for byte, with another UUID`() throws {
-        let (device, _) = try makeFullDevice()
+        let (device, _) = try scratch.makeFullDevice()
         let lock = try device.lock()
         var last: DeviceProgress?
         try device.clone(to: scratch["copy"], holding: lock) { progress in
@@ -68,7 +40,7 @@ import Testing
     }
 
     @Test func `a clone that is cancelled or fails leaves nothing`() throws {
-        let (device, _) = try makeFullDevice()
+        let (device, _) = try scratch.makeFullDevice()
         let lock = try device.lock()
         #expect(complaint { try device.clone(to: scratch["copy"], holding: lock) { _ in false } } == .cancelled)
         try shell("mkdir -p \(scratch["taken/x"])")
@@ -78,7 +50,7 @@ import Testing
     }
 
     @Test func `a clone goes across filesystems`() throws {
-        let (device, _) = try makeFullDevice()
+        let (device, _) = try scratch.makeFullDevice()
         let memory = Scratch(under: "/dev/shm")
         let lock = try device.lock()
         try device.clone(to: memory["copy"], holding: lock)
@@ -88,7 +60,7 @@ import Testing
     }
 
     @Test func `an erased device has other keys, no apps, and its settings`() throws {
-        let (device, _) = try makeFullDevice()
+        let (device, _) = try scratch.makeFullDevice()
         let oldKey = try HostPath.contents(scratch["device/UID.key"])
         let lock = try device.lock()
         try device.erase(holding: lock, makeKeybag: { (_) throws(Complaint) in [7] })
@@ -105,7 +77,7 @@ import Testing
 
     @Test(arguments: 0..<7)
     func `an erase that was interrupted is finished by the next that locks`(step: Int) throws {
-        let (device, app) = try makeFullDevice()
+        let (device, app) = try scratch.makeFullDevice()
         let uidKey = UIDKey()
         let authentication = RecordAuthentication(uidKey, device: device.uuid, isRequired: true)
         let record = authentication.sealed(try DeviceRecords.encode(device.record), "Device.json")
@@ -135,7 +107,7 @@ import Testing
     }
 
     @Test func `delete removes the device, and nothing that is not the device's`() throws {
-        let (device, _) = try makeFullDevice()
+        let (device, _) = try scratch.makeFullDevice()
         let lock = try device.lock()
         try shell("touch \(device.path)/thesis.txt")
         #expect(complaint { try device.delete(holding: lock) }?.kind == .notAllowed)
@@ -147,7 +119,7 @@ import Testing
     }
 
     @Test func `delete removes the device that was opened, wherever its path leads by then`() throws {
-        let (device, _) = try makeFullDevice()
+        let (device, _) = try scratch.makeFullDevice()
         let lock = try device.lock()
         try shell("mkdir \(scratch["empty"]); mv \(device.path) \(scratch["moved"]); ln -s empty \(device.path)")
         try device.delete(holding: lock)

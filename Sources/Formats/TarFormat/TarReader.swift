@@ -1,82 +1,30 @@
 // Reading a tar through libarchive. The module's only file that has libarchive parse one.
 
-import BackupModel
 import CArchive
 import Glibc
 import Platform
-import SandboxModel
+public import SandboxModel
 
 /// An archive that is read from its first entry to its last.
-@safe final class TarReader {
-    /// The state of libarchive's read and skip callbacks.
-    private final class CallbackInput {
-        let input: any TarInput
-        let buffer = PageBuffer(count: 256 << 10)
-        /// Bytes that were read or skipped.
-        var position: Int64 = 0
-        var isAtEnd = false
-        /// The bytes that may still be read: a limit for headers, which libarchive holds in memory.
-        var allowance = Int64.max
-        /// The error of a callback, which libarchive cannot pass on.
-        var failure: Complaint?
-
-        init(_ input: any TarInput) { self.input = input }
-
-        /// - Returns: the number of bytes; 0 at the end, -1 after a failure.
-        func read() -> Int {
-            do throws(Complaint) {
-                guard allowance > 0 else { return -1 }
-                let count = try input.read(into: buffer)
-                if count == 0 { isAtEnd = true }
-                position += Int64(count)
-                allowance -= Int64(count)
-                return count
-            } catch {
-                failure = error
-                return -1
-            }
-        }
-
-        /// - Returns: the number of bytes skipped; 0 if they have to be read. libarchive would loop after a negative
-        ///   number.
-        func skip(_ count: Int64) -> Int64 {
-            guard input.skip(count) else { return 0 }
-            position += count
-            return count
-        }
-    }
-
+@safe public final class TarReader {
     /// The limit in bytes of an entry's extended header and map of holes; a million ranges take some 24 MiB.
     private static let longestHeader: Int64 = 64 << 20
 
-    private let name: String
+    private let origin: ArchiveOrigin
     private let callbackInput: CallbackInput
     // From archive_read_new, freed with this value and never before.
     @unsafe private let archive: OpaquePointer
     private var isAtFirst = true
     private var isInEntry = false
 
-    /// - Parameter name: the name of the archive, for messages.
-    init(_ input: any TarInput, name: String) throws(Complaint) {
-        (self.name, callbackInput) = (name, CallbackInput(input))
+    public init(_ input: any ArchiveInput, from origin: ArchiveOrigin) throws(Complaint) {
+        (self.origin, callbackInput) = (origin, CallbackInput(input))
         guard let archive = unsafe archive_read_new() else { throw Complaint(.unexpected, "there is no memory left") }
         unsafe self.archive = archive
         // No filter and no other format, so that no other parser of libarchive can be reached.
         unsafe archive_read_support_format_tar(archive)
-        // The pointer is valid as long as the archive: this object owns both, and frees the archive first.
-        let pointer = unsafe Unmanaged.passUnretained(callbackInput).toOpaque()
-        let result = unsafe archive_read_open2(
-            archive, pointer, nil,
-            { _, input, bytes in
-                let input = unsafe Unmanaged<CallbackInput>.fromOpaque(input!).takeUnretainedValue()
-                // The buffer is the input's, and keeps its bytes until libarchive calls again.
-                unsafe bytes!.pointee = unsafe UnsafeRawPointer(input.buffer.base)
-                return input.read()
-            },
-            { _, input, count in
-                unsafe Unmanaged<CallbackInput>.fromOpaque(input!).takeUnretainedValue().skip(count)
-            }, nil)
-        guard result == ARCHIVE_OK else { throw failure }
+        // The input is freed after the archive.
+        guard unsafe callbackInput.open(archive) else { throw failure }
     }
 
     deinit {
@@ -87,26 +35,26 @@ import SandboxModel
     private var failure: Complaint {
         if let failure = callbackInput.failure { return failure }
         if unsafe archive_errno(archive) == ENOMEM {
-            return Complaint(SystemError(code: ENOMEM), doing: "cannot read \(name)")
+            return Complaint(SystemError(code: ENOMEM), doing: "cannot read \(origin.name)")
         }
-        if isAtFirst { return BackupFlaw.notATar.complaint(about: name) }
-        if callbackInput.isAtEnd { return BackupFlaw.cutShort.complaint(about: name) }
-        return BackupFlaw("was altered: what should be the header of an entry is none; use another copy of it")
-            .complaint(about: name)
+        if isAtFirst { return origin.complaint(origin.foreign) }
+        if callbackInput.isAtEnd { return origin.complaint(.cutShort) }
+        return origin.complaint(
+            ArchiveFlaw("was altered: what should be the header of an entry is none; use another copy of it"))
     }
 
     // MARK: Entries
 
     /// The byte offset of the current entry's header.
-    var entryStart: Int64 { unsafe archive_read_header_position(archive) }
+    public var entryStart: Int64 { unsafe archive_read_header_position(archive) }
 
     /// Whether the archive ends after so many bytes.
-    func ends(at length: Int64) -> Bool { callbackInput.read() == 0 && callbackInput.position == length }
+    public func ends(at length: Int64) -> Bool { callbackInput.read() == 0 && callbackInput.position == length }
 
     /// Reads the header of the next entry, after the rest of the current one.
     /// - Returns: nil at the end of the archive.
-    /// - Throws: ``Complaint`` of kind `invalidBackup` for a malformed archive, or with the host's error.
-    func next() throws(Complaint) -> TarEntry? {
+    /// - Throws: ``Complaint`` of the archive's kind for a malformed one, or with the host's error.
+    public func next() throws(Complaint) -> TarEntry? {
         if isInEntry {
             isInEntry = false
             guard unsafe archive_read_data_skip(archive) >= ARCHIVE_OK else { throw failure }
@@ -120,7 +68,7 @@ import SandboxModel
         if result == ARCHIVE_EOF { return nil }
         guard result == ARCHIVE_OK || result == ARCHIVE_WARN, let header = unsafe header else { throw failure }
         (isAtFirst, isInEntry) = (false, true)
-        let (entry, isASCII) = try complaining(about: name) { () throws(BackupFlaw) in
+        let (entry, isASCII) = try origin.checking { () throws(ArchiveFlaw) in
             try unsafe TarReader.entry(header)
         }
         // Names in ASCII need no conversion, so the warning is about something else.
@@ -130,7 +78,7 @@ import SandboxModel
 
     /// Copies a header of libarchive.
     /// - Returns: the entry, and whether its names are ASCII.
-    @unsafe private static func entry(_ header: OpaquePointer) throws(BackupFlaw) -> (TarEntry, isASCII: Bool) {
+    @unsafe private static func entry(_ header: OpaquePointer) throws(ArchiveFlaw) -> (TarEntry, isASCII: Bool) {
         var path = unsafe bytes(archive_entry_pathname(header))
         let size = unsafe archive_entry_size(header)
         let kind: TarEntry.Kind
@@ -150,21 +98,21 @@ import SandboxModel
             case S_IFLNK:
                 target = unsafe bytes(archive_entry_symlink(header))
                 kind = .symbolicLink(target)
-            case S_IFCHR, S_IFBLK: throw BackupFlaw("has a device node, which no container holds: \(path.shown)")
-            default: throw BackupFlaw("has an entry of a kind that no backup has: \(path.shown)")
+            case S_IFCHR, S_IFBLK: throw ArchiveFlaw("has a device node, which no container holds: \(path.shown)")
+            default: throw ArchiveFlaw("has an entry of a kind that is none of an app's files: \(path.shown)")
             }
         }
         // An archive has a slash behind a directory's name.
         if kind == .directory, path.last == UInt8(ascii: "/") { path.removeLast() }
         guard isFile || size == 0 else {
-            throw BackupFlaw("has content where an entry of its kind has none: \(path.shown)")
+            throw ArchiveFlaw("has content where an entry of its kind has none: \(path.shown)")
         }
         var entry = TarEntry(path: path, kind: kind)
         // A pax header holds numbers of any size.
         entry.permissions = unsafe archive_entry_perm(header) & 0o7777
         let (user, users) = unsafe (archive_entry_uid(header), archive_entry_gid(header))
         guard let owner = uid_t(exactly: user), let group = gid_t(exactly: users) else {
-            throw BackupFlaw("has an owner that no entry can have: \(user):\(users) of \(path.shown)")
+            throw ArchiveFlaw("has an owner that no entry can have: \(user):\(users) of \(path.shown)")
         }
         (entry.owner, entry.group) = (owner, group)
         entry.modified = unsafe timespec(
@@ -176,9 +124,9 @@ import SandboxModel
     /// The ranges of a file that are not holes.
     @unsafe private static func data(
         _ header: OpaquePointer, _ path: [UInt8], _ size: Int64
-    ) throws(BackupFlaw) -> [Range<Int64>] {
+    ) throws(ArchiveFlaw) -> [Range<Int64>] {
         guard (0...TarEntry.longestContent).contains(size) else {
-            throw BackupFlaw("has a file of more than \(TarEntry.longestContent) bytes: \(path.shown)")
+            throw ArchiveFlaw("has a file of more than \(TarEntry.longestContent) bytes: \(path.shown)")
         }
         guard unsafe archive_entry_sparse_reset(header) > 0 else { return size == 0 ? [] : [0..<size] }
         var data: [Range<Int64>] = []
@@ -191,15 +139,15 @@ import SandboxModel
     }
 
     /// The extended attributes of a header, sorted by name.
-    @unsafe private static func attributes(_ header: OpaquePointer) -> [BackupEntry.Attribute] {
-        var attributes: [BackupEntry.Attribute] = []
+    @unsafe private static func attributes(_ header: OpaquePointer) -> [TarEntry.Attribute] {
+        var attributes: [TarEntry.Attribute] = []
         unsafe archive_entry_xattr_reset(header)
         var name: UnsafePointer<CChar>?
         var value: UnsafeRawPointer?
         var count = 0
         while unsafe archive_entry_xattr_next(header, &name, &value, &count) == ARCHIVE_OK {
             attributes.append(
-                BackupEntry.Attribute(
+                TarEntry.Attribute(
                     name: unsafe bytes(name).unescaped,
                     value: unsafe [UInt8](UnsafeRawBufferPointer(start: value, count: count))))
         }
@@ -216,7 +164,7 @@ import SandboxModel
 
     /// Reads the content of the current entry without its holes.
     /// - Parameter body: called with bytes and their offset in the file, ascending.
-    func content(_ body: (_ bytes: RawSpan, _ offset: Int64) throws(Complaint) -> Void) throws(Complaint) {
+    public func content(_ body: (_ bytes: RawSpan, _ offset: Int64) throws(Complaint) -> Void) throws(Complaint) {
         while true {
             var bytes: UnsafeRawPointer?
             var (count, offset): (Int, Int64) = (0, 0)

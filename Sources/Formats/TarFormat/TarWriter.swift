@@ -1,35 +1,13 @@
-// Writing a tar through libarchive. The module's only file that has libarchive write.
+// Writing a tar through libarchive.
 
-import BackupModel
 import CArchive
 import Glibc
 import Platform
-import SandboxModel
+public import SandboxModel
 
-/// Writes entries one after the other to a ``HashedOutput``, in the pax format (POSIX.1-2001).
-@safe final class TarWriter {
-    /// The state of libarchive's write callback.
-    private final class CallbackOutput {
-        let output: HashedOutput
-        /// Whether the bytes are content of an entry, rather than a header or padding.
-        var isContent = false
-        /// The error of a callback, which libarchive cannot pass on.
-        var failure: SystemError?
-
-        init(_ output: HashedOutput) { self.output = output }
-
-        /// - Returns: false after a failure.
-        func take(_ bytes: borrowing RawSpan) -> Bool {
-            do throws(SystemError) {
-                try output.append(bytes, isContent: isContent)
-                return true
-            } catch {
-                failure = error
-                return false
-            }
-        }
-    }
-
+/// Writes entries one after the other to a ``TarOutput``, in the pax format (POSIX.1-2001).
+@safe public final class TarWriter {
+    private let output: any TarOutput
     private let callbackOutput: CallbackOutput
     // From archive_write_new and archive_entry_new, freed with this value and never before. libarchive sets the
     // character set of names once for an archive, so one writes the entries whose names are UTF-8, the other all
@@ -40,13 +18,15 @@ import SandboxModel
     @unsafe private var current: OpaquePointer
 
     /// - Throws: ENOMEM.
-    init(_ output: HashedOutput) throws(SystemError) {
-        let callbackOutput = CallbackOutput(output)
+    public init(_ output: any TarOutput) throws(SystemError) {
+        let callbackOutput = CallbackOutput { (bytes, isContent) throws(SystemError) in
+            try output.append(bytes, isContent: isContent)
+        }
         guard let header = unsafe archive_entry_new(),
             let text = unsafe TarWriter.open(callbackOutput, isBinary: false),
             let binary = unsafe TarWriter.open(callbackOutput, isBinary: true)
         else { throw SystemError(code: ENOMEM) }
-        self.callbackOutput = callbackOutput
+        (self.output, self.callbackOutput) = (output, callbackOutput)
         unsafe (self.text, self.binary, self.header, current) = (text, binary, header, text)
     }
 
@@ -71,34 +51,20 @@ import SandboxModel
         if isBinary, isReady {
             isReady = unsafe archive_write_set_format_option(archive, "pax", "hdrcharset", "BINARY") == ARCHIVE_OK
         }
-        // The pointer is valid as long as the archive: the writer owns both, and frees the archive first.
-        let pointer = unsafe Unmanaged.passUnretained(output).toOpaque()
-        let opened = unsafe archive_write_open(
-            archive, pointer, nil,
-            { _, output, bytes, count in
-                let output = unsafe Unmanaged<CallbackOutput>.fromOpaque(output!).takeUnretainedValue()
-                guard let bytes = unsafe bytes else { return -1 }
-                // The bytes are libarchive's, and valid during the call.
-                let isTaken = output.take(unsafe RawSpan(_unsafeStart: bytes, byteCount: count))
-                return isTaken ? count : -1
-            }, nil)
-        if !isReady || opened != ARCHIVE_OK {
+        // The writer owns both, and frees the archive first.
+        if isReady { isReady = unsafe output.receive(from: archive) }
+        if !isReady {
             unsafe archive_write_free(archive)
             return nil
         }
         return unsafe archive
     }
 
-    /// Throws the error of the callback, or EINVAL for one of libarchive, unless a call succeeded.
-    private func check(_ isDone: Bool) throws(SystemError) {
-        guard isDone else { throw callbackOutput.failure ?? SystemError(code: EINVAL) }
-    }
-
     // MARK: Entries
 
     /// Writes the header of an entry. Exactly its content has to follow, then ``end()``.
     /// - Throws: errors of the output; EINVAL for a header that libarchive refuses.
-    func begin(_ entry: TarEntry) throws(SystemError) {
+    public func begin(_ entry: TarEntry) throws(SystemError) {
         unsafe archive_entry_clear(header)
         var isText = String(validating: entry.path, as: UTF8.self) != nil
         let header = unsafe header
@@ -137,9 +103,9 @@ import SandboxModel
         }
         let archive = unsafe isText ? text : binary
         unsafe current = archive
-        try check(ThreadLocale.utf8 { unsafe archive_write_header(archive, header) } == ARCHIVE_OK)
+        try callbackOutput.check(ThreadLocale.utf8 { unsafe archive_write_header(archive, header) } == ARCHIVE_OK)
         // libarchive writes the map of holes with the first content, even if that is empty.
-        try check(unsafe archive_write_data(archive, "", 0) == 0)
+        try callbackOutput.check(unsafe archive_write_data(archive, "", 0) == 0)
     }
 
     /// Lends bytes as a C string.
@@ -148,36 +114,36 @@ import SandboxModel
     }
 
     /// Writes content of the entry.
-    func write(_ bytes: borrowing RawSpan) throws(SystemError) {
+    public func write(_ bytes: borrowing RawSpan) throws(SystemError) {
         callbackOutput.isContent = true
         defer { callbackOutput.isContent = false }
         let archive = unsafe current
         // The span is valid for the call.
         let count = unsafe bytes.withUnsafeBytes { unsafe archive_write_data(archive, $0.baseAddress, $0.count) }
-        try check(count == bytes.byteCount)
+        try callbackOutput.check(count == bytes.byteCount)
     }
 
     private static let zeros = PageBuffer(count: 1 << 20)
 
-    /// Skips a hole of the entry's content. libarchive drops the zeros, and the manifest hashes them.
-    func write(hole count: Int64) throws(SystemError) {
+    /// Skips a hole of the entry's content. libarchive drops the zeros, and the output takes note of the hole.
+    public func write(hole count: Int64) throws(SystemError) {
         guard count > 0 else { return }
         var left = count
         while left > 0 {
             let piece = Int(min(left, Int64(TarWriter.zeros.count)))
-            try check(unsafe archive_write_data(current, TarWriter.zeros.base, piece) == piece)
+            try callbackOutput.check(unsafe archive_write_data(current, TarWriter.zeros.base, piece) == piece)
             left -= Int64(piece)
         }
-        try callbackOutput.output.append(.zeros(count))
+        try output.append(hole: count)
     }
 
     /// Ends the entry, all of whose content is written.
-    func end() throws(SystemError) {
-        try check(unsafe archive_write_finish_entry(current) == ARCHIVE_OK)
+    public func end() throws(SystemError) {
+        try callbackOutput.check(unsafe archive_write_finish_entry(current) == ARCHIVE_OK)
     }
 
     /// Ends the archive: two blocks of zeros.
-    func close() throws(SystemError) {
-        try check(unsafe archive_write_close(text) == ARCHIVE_OK)
+    public func close() throws(SystemError) {
+        try callbackOutput.check(unsafe archive_write_close(text) == ARCHIVE_OK)
     }
 }

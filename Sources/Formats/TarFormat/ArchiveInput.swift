@@ -1,11 +1,11 @@
 // The input of a tar reader, plain or decompressed.
 
 import Glibc
-import Platform
-import SandboxModel
+public import Platform
+public import SandboxModel
 
 /// The bytes of an archive, in order.
-protocol TarInput: AnyObject {
+public protocol ArchiveInput: AnyObject {
     /// Reads the next bytes.
     /// - Returns: the number of bytes; 0 at the end.
     func read(into buffer: PageBuffer) throws(Complaint) -> Int
@@ -15,19 +15,19 @@ protocol TarInput: AnyObject {
     func skip(_ count: Int64) -> Bool
 }
 
-/// An archive that is not compressed.
-final class FileInput: TarInput {
+/// An archive that is a file, and is not compressed.
+public final class FileInput: ArchiveInput {
     private let file: SharedDescriptor
     private let name: String
     private let size: Int64
     private var position: Int64
 
     /// - Parameter start: the offset of the entry's header to begin at.
-    init(_ file: SharedDescriptor, from start: Int64 = 0, size: Int64, name: String) {
+    public init(_ file: SharedDescriptor, from start: Int64 = 0, size: Int64, name: String) {
         (self.file, position, self.size, self.name) = (file, start, size, name)
     }
 
-    func read(into buffer: PageBuffer) throws(Complaint) -> Int {
+    public func read(into buffer: PageBuffer) throws(Complaint) -> Int {
         let position = self.position
         let count = try Complaint.wrap("cannot read \(name)") { () throws(SystemError) in
             try file.descriptor.read(into: buffer, count: buffer.count, from: position)
@@ -36,7 +36,7 @@ final class FileInput: TarInput {
         return count
     }
 
-    func skip(_ count: Int64) -> Bool {
+    public func skip(_ count: Int64) -> Bool {
         guard count <= size - position else { return false }
         position += count
         return true

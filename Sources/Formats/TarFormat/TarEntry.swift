@@ -1,7 +1,6 @@
 // The header of a tar entry (POSIX.1-2001 pax), as libarchive writes and reads it.
 
-import BackupModel
-import Glibc
+public import Glibc
 import HashFunctions
 import SandboxModel
 
@@ -10,9 +9,18 @@ import SandboxModel
 /// A number or a name that is too long for the ustar header is in a pax record (POSIX.1-2001, pax, "pax Interchange
 /// Format"), holes are in GNU's sparse format 1.0, an attribute is a record `SCHILY.xattr.NAME`. Format.md has the
 /// list.
-struct TarEntry {
+public struct TarEntry: Sendable {
+    /// An extended attribute.
+    public struct Attribute: Hashable, Sendable {
+        public var name, value: [UInt8]
+
+        public init(name: [UInt8], value: [UInt8]) {
+            (self.name, self.value) = (name, value)
+        }
+    }
+
     /// The type of an entry. A socket is a file with an attribute, as tar has no type for it.
-    enum Kind: Hashable {
+    public enum Kind: Hashable, Sendable {
         /// - Parameter data: the ranges that are not holes: ascending, not empty, not adjacent.
         case file(length: Int64, data: [Range<Int64>])
         case directory
@@ -23,43 +31,43 @@ struct TarEntry {
     }
 
     /// The limit of a file in bytes; a device has files of at most 2 TiB.
-    static let longestContent: Int64 = 4 << 40
+    public static let longestContent: Int64 = 4 << 40
     /// The limit of ranges between holes, which keeps the map of holes below ``TarReader``'s limit for headers.
-    static let mostPieces = 2_000_000
+    public static let mostPieces = 2_000_000
     /// The limit in bytes of an entry's attributes, which keeps its extended header below the 1 MiB that libarchive
     /// reads.
-    static let mostAttributes = 800_000
+    public static let mostAttributes = 800_000
 
     /// Without NUL, and for a directory without the slash at the end.
-    var path: [UInt8]
-    var kind: Kind
-    var permissions: mode_t = 0o600
-    var owner: uid_t = 0
-    var group: gid_t = 0
-    var modified = timespec()
+    public var path: [UInt8]
+    public var kind: Kind
+    public var permissions: mode_t = 0o600
+    public var owner: uid_t = 0
+    public var group: gid_t = 0
+    public var modified = timespec()
     /// Sorted by the bytes of the name.
-    var attributes: [BackupEntry.Attribute] = []
+    public var attributes: [Attribute] = []
 
     /// A file without holes, of root.
-    init(path: [UInt8], length: Int64) {
+    public init(path: [UInt8], length: Int64) {
         self.init(path: path, kind: TarEntry.file(length))
     }
 
-    init(path: [UInt8], kind: Kind) {
+    public init(path: [UInt8], kind: Kind) {
         (self.path, self.kind) = (path, kind)
     }
 
     /// The kind of a file without holes.
-    static func file(_ length: Int64) -> Kind { .file(length: length, data: length == 0 ? [] : [0..<length]) }
+    public static func file(_ length: Int64) -> Kind { .file(length: length, data: length == 0 ? [] : [0..<length]) }
 
     /// Joins adjacent ranges, and drops empty ones.
-    /// - Throws: ``BackupFlaw`` for ranges that overlap, descend, or lie outside the file.
-    static func joined(_ data: [Range<Int64>], length: Int64) throws(BackupFlaw) -> [Range<Int64>] {
+    /// - Throws: ``ArchiveFlaw`` for ranges that overlap, descend, or lie outside the file.
+    public static func joined(_ data: [Range<Int64>], length: Int64) throws(ArchiveFlaw) -> [Range<Int64>] {
         var joined: [Range<Int64>] = []
         var end: Int64 = 0
         for range in data {
             guard range.lowerBound >= end, range.upperBound <= length else {
-                throw BackupFlaw("has a file whose map of holes contradicts itself")
+                throw ArchiveFlaw("has a file whose map of holes contradicts itself")
             }
             if let last = joined.last, last.upperBound == range.lowerBound {
                 joined[joined.count - 1] = last.lowerBound..<range.upperBound
@@ -74,7 +82,7 @@ struct TarEntry {
     /// A canonical form of all fields, which does not depend on libarchive's encoding; the manifest has its digest.
     ///
     /// It is a series of netstrings: the length in decimal digits, a colon, the bytes and a comma.
-    var encoded: [UInt8] {
+    public var encoded: [UInt8] {
         var bytes: [UInt8] = []
         func append(_ value: some Collection<UInt8>) {
             bytes += Array(String(value.count).utf8)
@@ -115,5 +123,5 @@ struct TarEntry {
     }
 
     /// SHA-256 of ``encoded``.
-    var digest: [UInt8] { HashFunction.sha256.digest(of: encoded) }
+    public var digest: [UInt8] { HashFunction.sha256.digest(of: encoded) }
 }

@@ -1,0 +1,98 @@
+// Exporting a device into a template, and importing it.
+
+import DeviceTemplate
+import Foundation
+import Glibc
+import HashFunctions
+import Platform
+import SandboxModel
+import TestSupport
+import Testing
+
+@testable import BackingStore
+
+@Suite struct TemplateTests {
+    let scratch = Scratch()
+
+    @Test func `an imported device is the exported one byte for byte, with another UUID`() throws {
+        let (device, app) = try scratch.makeFullDevice()
+        let bind = "import socket; socket.socket(1).bind(\"s\")"
+        try shell("cd '\(device.path(of: .data, app.data))' && python3 -c '\(bind)'")
+        let template = try scratch.export(device, to: "template")
+        try scratch.importTemplate("template", to: "copy", expecting: template.digest)
+        let copy = try DeviceDirectory.open(at: scratch["copy"])
+        #expect(copy.uuid != device.uuid)
+        #expect(copy.created == device.created)
+        #expect(try copy.apps() == device.apps())
+        #expect(try listing(scratch["copy/Containers"]) == listing(scratch["device/Containers"]))
+        try shell(
+            "cd \(scratch.path) && diff -r --no-dereference -x fifo -x s -x closed device/Containers copy/Containers")
+        try shell("cmp \(scratch["device/UID.key"]) \(scratch["copy/UID.key"])")
+        let dump = "find . -exec getfattr -d -h -m - {} + | LC_ALL=C sort"
+        #expect(
+            try shell("cd \(scratch["device/Containers"]) && \(dump)")
+                == shell("cd \(scratch["copy/Containers"]) && \(dump)"))
+        let blocks = try shell("du -s --block-size=1 \(scratch["copy/Containers"])").split(separator: "\t")[0]
+        #expect(Int(blocks)! < 2_000_000, "the holes were filled")
+        let names = Set(try FileManager.default.contentsOfDirectory(atPath: copy.path))
+        #expect(names.isDisjoint(with: ["daemon.log", "Events.jsonl", "Events.1.jsonl", "Template"]))
+        #expect(scratch.names == ["copy", "device", "template"])
+        // A device whose records are believed, which changes as any other does.
+        try copy.replaceRegistry(AppRegistry(), holding: try copy.lock())
+    }
+
+    @Test func `the same device gives the same bytes, and their digest`() throws {
+        let (device, _) = try scratch.makeFullDevice()
+        let one = try scratch.export(device, to: "one")
+        // Reading has changed times of access, and nothing else.
+        let other = try scratch.export(device, to: "other")
+        #expect(one == other)
+        try shell("cmp \(scratch["one"]) \(scratch["other"])")
+        let bytes = try HostPath.contents(scratch["one"])
+        #expect(one.digest == HashFunction.sha256.digest(of: bytes))
+        #expect(one.size == Int64(bytes.count))
+        #expect(bytes.count < 1_000_000, "the holes were written")
+    }
+
+    @Test func `other tools list the tar in a template`() throws {
+        let (device, app) = try scratch.makeFullDevice()
+        try scratch.export(device, to: "template")
+        let names = try shell("cd \(scratch.path) && tar --zstd -tf template").split(separator: "\n")
+        #expect(names.first == "Template")
+        #expect(names.contains("Device.json"))
+        #expect(names.contains { $0.hasSuffix("\(app.data.text)/Documents/random") })
+    }
+
+    @Test func `an export that is cancelled is`() throws {
+        let (device, _) = try scratch.makeFullDevice()
+        let lock = try device.lock()
+        let complaint = complaint {
+            _ = try device.export(to: try scratch.create("template"), named: "template", holding: lock) { _ in false }
+        }
+        #expect(complaint == .cancelled)
+        #expect(try shell("find \(device.path) -name closed -printf %m") == "0")
+    }
+
+    @Test func `an import that is cancelled, or finds the place taken, leaves nothing`() throws {
+        let (device, _) = try scratch.makeFullDevice()
+        try scratch.export(device, to: "template")
+        let file = SharedDescriptor(try Descriptor.open(path: scratch["template"], flags: O_RDONLY))
+        let reader = try TemplateReader(file, from: .template("template"))
+        #expect(
+            complaint { try DeviceDirectory.importTemplate(reader, to: scratch["copy"]) { _ in false } } == .cancelled)
+        #expect(complaint { try scratch.importTemplate("template", to: "device") }?.kind == .deviceExists)
+        #expect(scratch.names == ["device", "template"])
+    }
+
+    @Test(.enabled(if: isRoot)) func `the exported device's owner becomes the user who imports`() throws {
+        let (device, app) = try scratch.makeFullDevice()
+        let data = device.path(of: .data, app.data)
+        try shell("chown -h 4321:8765 '\(device.path)' '\(data)/Documents' '\(data)/Documents/random'")
+        let lock = try device.lock()
+        _ = try device.export(to: try scratch.create("template"), named: "template", holding: lock)
+        try scratch.importTemplate("template", to: "copy")
+        let copy = scratch["copy/Containers"] + data.dropFirst(device.path.count + "/Containers".count)
+        #expect(try shell("stat -c %u:%g '\(copy)/Documents' '\(copy)/Documents/random'") == "0:0\n0:0\n")
+        #expect(try shell("stat -c %u:%g '\(copy)/Documents/deep'") == "1234:5678\n")
+    }
+}
