@@ -13,7 +13,7 @@ FOUNDATION_ESSENTIALS = {
     "BundleSeal/ProvisioningProfile+Coding",
     "FinderBackup/InformationLists", "FinderBackup/ManifestList",
     # JSON.
-    "BackingStore/DeviceRecords", "TarBackup/BackupDescription",
+    "BackingStore/DeviceRecords", "DeviceTemplate/OCIDocuments", "TarBackup/BackupDescription",
 }
 
 # Where memory is touched by hand: the kernel's side, system calls, and what calls libcrypto or holds secrets.
@@ -27,7 +27,8 @@ UNSAFE = {
     # libcrypto.
     "BundleSeal/CMSSignature", "BundleSeal/Certificates", "BundleSeal/SigningIdentity", "HashFunctions/MessageDigest",
     # libarchive.
-    "BundleArchive/ArchiveReader", "TarBackup/DecompressedInput", "TarBackup/TarReader", "TarBackup/TarWriter",
+    "BundleArchive/ArchiveReader", "TarFormat/CallbackInput", "TarFormat/CallbackOutput", "TarFormat/DecompressedInput",
+    "TarFormat/TarReader", "TarFormat/TarWriter", "TarFormat/ZstandardOutput",
     # SQLite.
     "FinderBackup/Database",
     # Calls that have pointers as their parameters on Apple's systems.

@@ -2,6 +2,8 @@
 
 import AppContainer
 import ArgumentParser
+// Linked for its two functions, which take the place of libdispatch's.
+import CWorkers
 import Daemon
 import Glibc
 import Platform
@@ -37,12 +39,13 @@ struct AppContainerCommand: AsyncParsableCommand {
         CommandGroup(
             name: "Device",
             subcommands: [
-                Create.self, Clone.self, Erase.self, Delete.self, Boot.self, Own.self, List.self, Status.self,
+                Create.self, Clone.self, Export.self, Import.self, Erase.self, Delete.self, Boot.self, Own.self,
+                List.self, Status.self,
                 Lock.self,
                 Unlock.self, Restart.self,
                 Passcode.self, Capacity.self, Shutdown.self, Purge.self, Backup.self, Restore.self,
                 BackupPassword.self, Schedule.self, Clock.self, Conditions.self, Check.self,
-                Events.self, Explain.self, UserInterface.self, Top.self, Test.self,
+                Events.self, Explain.self, UserInterface.self, Top.self, Test.self, VolumesCommand.self,
             ]),
         CommandGroup(
             name: "App",

@@ -28,11 +28,12 @@ name_to_each_command() {
         printed path "$DEVICE" "$APP" "$name"
         printed mount "$DEVICE" "$APP$name" "$WORK/missing$name"
         printed unmount "$WORK/missing$name"
-        for command in apps boot capacity check clock clone conditions delete erase events explain lock passcode purge restart shutdown status top ui \
+        for command in apps boot capacity check clock clone conditions delete erase events explain export import lock passcode purge restart shutdown status top ui \
             unlock audit backup create entitle install launch report reset restore resume run schedule suspend terminate test \
             uninstall; do
             printed "$command" "$WORK/missing$name" "x$name" "y$name"
         done
+        printed volumes serve --socket "$WORK/$name/x" --templates "$WORK/missing$name" --state "$WORK/x$name" --secrets "$name"
         for command in identity seal verify own; do printed "$command" "$WORK/missing$name/$name" --option"$name"; done
         printed own <<<"{\"device\": \"$name\"}"
     done

@@ -24,6 +24,11 @@ create {owned}/new
 create {owned}/new --passcode-file {code} --kdf-cost 1
 clone {device} {owned}/copy
 clone {device} {work}/copy
+export {device} {owned}/new.template
+export {device} {owned}/new-layout --oci
+export {device} {work}/new.template
+import {owned}/template {owned}/copy
+import {owned}/template {work}/copy
 erase {device}
 delete {device}
 boot {device}
@@ -62,6 +67,8 @@ check {device} --repair
 events {device}
 events {device} | boot {device}
 explain {device}
+volumes serve --socket {work}/plugin.sock --templates {owned} --state {work}/state
+volumes serve --socket {owned}/new.sock --templates {owned} --state {owned}/new-state --secrets {owned}
 ui {device} --no-browser
 ui {device} --no-browser | boot {device}
 top {device} --once
@@ -164,7 +171,7 @@ def main(place, rounds, seed=None):
                 code = world.run(words, stdin)
             finally:
                 owner.stop()
-            is_ended = words[0] == "ui" and code == 128 + signal.SIGTERM
+            is_ended = words[0] in ("ui", "volumes") and code == 128 + signal.SIGTERM
             if code not in CODES and not is_ended and not (code < 0 and world.complaints):
                 world.complaints.append(f"exit code {code}: {world.output[-600:]}")
             if "VERBOSE" in os.environ:

@@ -104,6 +104,8 @@ class World:
                 else:
                     program(["backup", device, self.at("owned/backup.tar")])
                 program(["shutdown", device])
+                if not options:
+                    program(["export", device, self.at("owned/template")])
         shutil.copy(self.code, os.environ["WORK"] + "/code")
         os.chmod(os.environ["WORK"] + "/code", 0o644)
         os.chmod(os.environ["WORK"], 0o755)
@@ -185,8 +187,8 @@ class World:
 
     def run(self, words, stdin="", limit=30):
         """The exit code of root's command; its end by a signal and its wait are complaints. Output goes to `self.output`."""
-        # A page is served until somebody ends that. SIGTERM may come before the command heeds it.
-        ended = ["timeout", "--preserve-status", "1"] if words[0] == "ui" else []
+        # A page and volumes are served until somebody ends that. SIGTERM may come before the command heeds it.
+        ended = ["timeout", "--preserve-status", "1"] if words[0] in ("ui", "volumes") else []
         with tempfile.TemporaryFile() as output:
             child = subprocess.Popen(
                 [*ended, "appcontainer", *words], env=self.environment, stdin=subprocess.PIPE, stdout=output, stderr=output,
@@ -261,7 +263,7 @@ class World:
         """A device as new, and nothing else of an earlier round."""
         def fresh():
             for name in os.listdir(self.at("owned")):
-                if name not in ("plain", "protected", "Notes.app", "backup.tar", "mail.txt", "code"):
+                if name not in ("plain", "protected", "Notes.app", "backup.tar", "template", "mail.txt", "code"):
                     remove(self.at("owned/" + name))
             subprocess.run(["cp", "-a", self.at("owned/" + template), self.device], check=True)
             subprocess.run(["cp", "-a", self.at("owned/Notes.app"), self.at("owned/New.app")], check=True)

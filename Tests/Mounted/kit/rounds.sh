@@ -11,6 +11,8 @@ exchanges_in_calls           25     800
 kills_of_one_writer           6      25
 kills_in_purges              20     100
 kills_in_updates             20     100
+kills_of_imports             10      60
+kills_of_plugins              5      40
 power_cuts                    4      12
 power_cuts_in_updates         4      15
 locks_under_load            150    1000

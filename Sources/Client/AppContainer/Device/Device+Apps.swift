@@ -115,6 +115,20 @@ extension Device {
         _ = try await send(MountEndRequest(mountPoint: mount.mountPoint))
     }
 
+    /// Listens at a further control socket for one user, who may handle the device, and nothing of the host.
+    /// - Parameters:
+    ///   - socket: an absolute path at which nothing is.
+    ///   - user: the number of the user.
+    /// - Throws: an error of kind `inUse` or `fileExists`.
+    public func openControlSocket(at socket: String, for user: UInt32) async throws(DeviceError) {
+        _ = try await send(OpenControlSocketRequest(socket: socket, user: user))
+    }
+
+    /// Ends a further control socket.
+    public func closeControlSocket(at socket: String) async throws(DeviceError) {
+        _ = try await send(CloseControlSocketRequest(socket: socket))
+    }
+
     /// The mount of an app.
     /// - Throws: an error of kind `notMounted`.
     public func mount(of app: String) async throws(DeviceError) -> Mount {

@@ -148,6 +148,8 @@ extension DeviceError {
         public static let backupPasswordState = Kind(.backupPasswordState)
         /// The machine shows no /proc, which the device's process needs.
         public static let procMissing = Kind(.procMissing)
+        /// The file is no template of a device, or was cut short or altered.
+        public static let invalidTemplate = Kind(.invalidTemplate)
 
         // MARK: Reported by this library
 

@@ -358,6 +358,15 @@ class Device(FileMethods):
         """Returns when it has ended, however that came about; at once where nothing is mounted."""
         self._do("mount-end", mountPoint=_absolute(mount_point))
 
+    def open_control_socket(self, socket: HostPath, user: int) -> None:
+        """Listens at a further control socket for the user of this number, who may handle the device, and nothing of the
+        host."""
+        self._do("open-control-socket", socket=_absolute(socket), user=user)
+
+    def close_control_socket(self, socket: HostPath) -> None:
+        """Ends a further control socket."""
+        self._do("close-control-socket", socket=_absolute(socket))
+
     @contextlib.contextmanager
     def mounted(self, app: str, mount_point: Optional[HostPath] = None, **options: Any) -> Iterator[Path]:
         """Mounted as by :meth:`mount`, and unmounted when the body has ended. Gives the mount point."""

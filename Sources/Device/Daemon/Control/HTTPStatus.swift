@@ -9,7 +9,7 @@ extension Complaint.Kind {
         switch self {
         case .badRequest, .invalidIdentifier, .mountPoint, .invalidApp, .invalidPasscode, .unsuitableFile,
             .inexpressiblePath, .sealBroken, .unsigned, .invalidIdentity, .invalidEntitlements, .invalidBackup,
-            .newerBackup:
+            .invalidTemplate, .newerBackup:
             400
         case .wrongPasscode, .passcodeDelayed, .passcodeNeeded, .notAllowed, .deviceLocked, .documentsNotShared,
             .wrongPassword, .passwordNeeded, .foreignOwner, .deviceErased:

@@ -16,6 +16,9 @@ protocol ServedDevice: Sendable {
     /// The device's UUID.
     var identifier: String { get }
 
+    /// Whether time that passes on the device's clock writes backups to the host.
+    var hasScheduledBackups: Bool { get }
+
     /// Unmounts everything and ends the session. Errors go to the log: nothing keeps a device from ending. Blocks.
     func shutdown()
 }

@@ -12,6 +12,8 @@ extension DeviceService {
     /// The requests about clock, surroundings and scheduled backups.
     static let dayRoutes: [Route<DeviceService>] = [.call(clock), .call(conditions), .call(schedule)]
 
+    var hasScheduledBackups: Bool { days.plan.settings.backupDirectory != nil }
+
     /// Moves the device's clock where the request says so, and tells the time.
     /// - Throws: ``Complaint`` of kind `badRequest` or `shuttingDown`, or that of a scheduled backup that failed.
     func clock(_ request: ClockRequest) throws(Complaint) -> ClockReport {

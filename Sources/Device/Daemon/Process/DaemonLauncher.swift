@@ -44,16 +44,21 @@ public enum DaemonLauncher {
     /// The starting command locks the device directory until the daemon is ready, so that other commands wait and then
     /// find it running. The lock's descriptor passes to the daemon.
     ///
-    /// - Parameter warn: takes the warnings of the start, one line a call.
+    /// - Parameters:
+    ///   - program: the path of the command; nil where this process is one.
+    ///   - warn: takes the warnings of the start, one line a call.
     /// - Throws: ``Complaint`` of kind `daemonUnreachable`, `notAllowed`, or of the daemon's own start.
-    public static func connect(to device: String, warn: (String) -> Void) async throws(Complaint) -> DeviceClient {
+    public static func connect(
+        to device: String, by program: String? = nil, warn: (String) -> Void
+    ) async throws(Complaint) -> DeviceClient {
         if let client = await running(device) { return client }
         // Another command may start the daemon while this one waits for its turn, so the question comes again.
         let turn = try DeviceDirectory.open(at: device).takeTurn()
         if let client = await running(device) { return client }
         try ForeignDaemon.requireNone(of: device)
         let report = try Complaint.wrap("cannot start the daemon of \(device)") { () throws(SystemError) in
-            let executable = try ProcessSettings.executable()
+            let executable: String
+            if let program { executable = program } else { executable = try ProcessSettings.executable() }
             return try DetachedProcess(executable: executable, arguments: ["daemon", device], lock: turn.descriptor)
                 .report()
         }

@@ -4,8 +4,8 @@ import AppContainer
 import BackingStore
 import ControlServer
 import DeviceLifecycle
-import Dispatch
 import Logging
+import Platform
 import SandboxModel
 
 extension DeviceService {
@@ -28,7 +28,7 @@ extension DeviceService {
             let hold = running.hold(identifier, for: .lease(isDetached: request.detached ?? false)) { [self] in
                 // Ends the response, which stays open for as long as the lease lasts.
                 client.occur()
-                DispatchQueue.global().async { self.endMountToRun(identifier) }
+                WorkQueue().start { self.endMountToRun(identifier) }
             }
             do throws(Complaint) {
                 return (hold, try mountToRun(app, lease: hold.number))
@@ -39,7 +39,7 @@ extension DeviceService {
         }
         client.whenOccurred { [running] in
             // Looking for the processes that get a signal blocks.
-            DispatchQueue.global().async { running.disconnect(hold) }
+            WorkQueue().start { running.disconnect(hold) }
         }
         return place
     }
@@ -199,7 +199,7 @@ extension DeviceService {
             }
         } catch {
             guard error.kind == .inUse else { return }
-            DispatchQueue.global().asyncAfter(deadline: .now() + delay) { [self] in
+            Timers.host.start(after: .seconds(delay)) { [self] in
                 endMountToRun(app, after: min(delay * 2, 5))
             }
         }

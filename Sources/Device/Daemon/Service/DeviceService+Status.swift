@@ -5,13 +5,26 @@ import BackingStore
 import ContainerMount
 import DeviceLifecycle
 import Glibc
+import Logging
 import SandboxModel
 
 extension DeviceService {
     /// The requests about the device as a whole.
     static let deviceRoutes: [Route<DeviceService>] = [
-        .call(status), .call(activity),
+        .call(status), .call(activity), .wait(openControlSocket), .wait(closeControlSocket),
     ]
+
+    /// Listens at a further control socket, for one user.
+    /// - Throws: ``Complaint`` of kind `inUse`, `fileExists`, `notAllowed` or `notFound`.
+    func openControlSocket(_ request: OpenControlSocketRequest) async throws(Complaint) {
+        try await guests.add(request.socket, for: request.user, of: self, log: log)
+        log.info("listening for user \(request.user)", metadata: ["socket": "\(request.socket)"])
+    }
+
+    /// Ends a further control socket.
+    func closeControlSocket(_ request: CloseControlSocketRequest) async throws(Complaint) {
+        await guests.remove(request.socket)
+    }
 
     /// The requests that the mounts have served.
     func activity(_ request: ActivityRequest) throws(Complaint) -> Activity {

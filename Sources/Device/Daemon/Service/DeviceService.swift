@@ -33,6 +33,7 @@ final class DeviceService: ServedDevice {
     let purger: Purger
     let locking: LockController
     let days: DayWork
+    let guests = GuestSockets()
     private let spaceWatch: SpaceWatch
     /// Whether the device has ended, its erase included.
     private let hasEnded = Monitor(false)
@@ -123,7 +124,7 @@ final class DeviceService: ServedDevice {
     /// - Returns: whether it came free within fifteen seconds.
     private static func waitForLock(_ path: String) -> Bool {
         let free = DispatchSemaphore(value: 0)
-        DispatchQueue.global().async {
+        WorkQueue().start {
             if takeLockOnce(path) { free.signal() }
         }
         return free.wait(timeout: .now() + 15) == .success
@@ -152,6 +153,7 @@ final class DeviceService: ServedDevice {
     }
 
     private func endParts() {
+        guests.close()
         lifecycle.endStays()
         // Frozen, they would not answer when they are asked.
         for app in lifecycle.suspended { try? running.terminate([app], nil, asking: false) }

@@ -11,6 +11,7 @@ import TestSupport
 
 final class FakeDevice: ServedDevice {
     let identifier = "ID"
+    let hasScheduledBackups = false
     let calls = Mutex<[String]>([])
     /// Of whoever has asked to run something.
     let clients = Mutex<[ClientDisconnect]>([])
