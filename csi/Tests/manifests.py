@@ -1,0 +1,99 @@
+#!/usr/bin/python3
+"""The manifests of the driver, held against Kubernetes' schemas and against the driver.
+
+    manifests.py DRIVER          (of PyPI kubernetes-validate)"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import kubernetes_validate
+import yaml
+
+DEPLOY = pathlib.Path(__file__).resolve().parent.parent / "deploy"
+DRIVER = sys.argv[1]
+# Versions of Kubernetes that are looked at: this one, and each minor one up to the last whose schema is at hand.
+OLDEST = 28
+
+
+def documents():
+    for path in sorted(DEPLOY.glob("*.yaml")):
+        for document in yaml.safe_load_all(path.read_text()):
+            yield path.name, document
+
+
+def of_kind(kind):
+    return [document for _, document in documents() if document["kind"] == kind]
+
+
+def schemas_take_them():
+    newest = int(kubernetes_validate.latest_version().split(".")[1])
+    for minor in range(OLDEST, newest + 1):
+        for name, document in documents():
+            if document["kind"] == "Kustomization":
+                continue
+            try:
+                kubernetes_validate.validate(document, f"1.{minor}", strict=True)
+            except kubernetes_validate.ValidationError as error:
+                raise AssertionError(f"{name}, Kubernetes 1.{minor}: {error.message}") from None
+
+
+def a_mistake_is_found():
+    document = of_kind("DaemonSet")[0]
+    document["spec"]["template"]["spec"]["hostPid"] = True
+    try:
+        kubernetes_validate.validate(document, kubernetes_validate.latest_version(), strict=True)
+    except kubernetes_validate.ValidationError:
+        return
+    raise AssertionError("a field that does not exist was taken")
+
+
+def all_are_of_the_kustomization():
+    kustomization, = of_kind("Kustomization")
+    others = {path.name for path in DEPLOY.glob("*.yaml")} - {"kustomization.yaml", "job.yaml"}
+    assert set(kustomization["resources"]) == others, others
+
+
+def names_are_the_drivers():
+    driver, = of_kind("CSIDriver")
+    name = driver["metadata"]["name"]
+    assert [one["provisioner"] for one in of_kind("StorageClass")] == [name]
+    job, = of_kind("Job")
+    volumes = [volume["csi"] for volume in job["spec"]["template"]["spec"]["volumes"]]
+    assert volumes and all(volume["driver"] == name for volume in volumes), volumes
+    rights = of_kind("ClusterRoleBinding")[0]
+    roles = {role["metadata"]["name"] for role in of_kind("ClusterRole")}
+    accounts = {(account["metadata"]["name"], account["metadata"]["namespace"]) for account in of_kind("ServiceAccount")}
+    assert rights["roleRef"]["name"] in roles
+    assert {(one["name"], one["namespace"]) for one in rights["subjects"]} == accounts
+    spec = of_kind("DaemonSet")[0]["spec"]["template"]["spec"]
+    assert spec["serviceAccountName"] in {account for account, _ in accounts}
+
+
+def options_are_the_drivers():
+    told = subprocess.run([DRIVER, "--help"], capture_output=True, text=True, check=True).stdout
+    driver, = [one for one in of_kind("DaemonSet")[0]["spec"]["template"]["spec"]["containers"] if one["name"] == "driver"]
+    used = {word.split("=")[0] for word in driver["command"][driver["command"].index("--") + 1:] if word.startswith("--")}
+    known = set(re.findall(r"--[a-z-]+", told))
+    assert used and used <= known, used - known
+
+
+def main():
+    failed = 0
+    tests = [schemas_take_them, a_mistake_is_found, all_are_of_the_kustomization, names_are_the_drivers,
+             options_are_the_drivers]
+    for test in tests:
+        name = test.__name__.replace("_", " ")
+        try:
+            test()
+            print("ok     ", name)
+        except AssertionError as error:
+            failed += 1
+            print("FAILED ", name, error)
+    print(f"{len(tests) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
