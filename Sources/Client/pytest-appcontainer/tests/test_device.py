@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from conftest import IDENTIFIER, make_app
@@ -46,20 +47,20 @@ def test_state_passcode_and_capacity(app_container: AppContainer) -> None:
     assert device.capacity(host=True).capacity is None
 
 
-def test_a_further_control_socket_is_for_the_device_and_nothing_of_the_host(
-    app_container: AppContainer, tmp_path: Path
-) -> None:
-    socket = tmp_path / "further"
-    app_container.device.open_control_socket(socket, os.getuid())
-    further = Device(socket)
-    further.lock(now=True)
-    assert app_container.device.status().state == "locked"
-    further.unlock("1234")
-    with pytest.raises(DeviceError) as raised:
-        further.install("/usr")
-    assert raised.value.kind == "notAllowed"
-    app_container.device.close_control_socket(socket)
-    assert not socket.exists()
+def test_a_further_control_socket_is_for_the_device_and_nothing_of_the_host(app_container: AppContainer) -> None:
+    # A socket's path has at most 107 bytes.
+    with TemporaryDirectory(dir="/tmp") as directory:
+        socket = Path(directory, "further")
+        app_container.device.open_control_socket(socket, os.getuid())
+        further = Device(socket)
+        further.lock(now=True)
+        assert app_container.device.status().state == "locked"
+        further.unlock("1234")
+        with pytest.raises(DeviceError) as raised:
+            further.install("/usr")
+        assert raised.value.kind == "notAllowed"
+        app_container.device.close_control_socket(socket)
+        assert not socket.exists()
 
 
 def test_devices_that_are_on_are_found(app_container: AppContainer, monkeypatch: pytest.MonkeyPatch) -> None:
