@@ -41,10 +41,12 @@ extension VolumeStore {
         let known = try required(name)
         try await onDevice(of: known) { () async throws(Complaint) in
             var record = try required(name)
+            let before = record.uses
             // No container has the last use any more.
-            if record.uses.contains(use) || mayBeAnother && !isSeen(record) { record.end(use) }
+            if before.contains(use) || mayBeAnother && !isSeen(record) { record.end(use) }
             // Of those that ended while no process served them nobody tells.
-            if !begun.hasAny(of: record.uses), !isSeen(record) { record.uses = [] }
+            if !record.uses.isEmpty, !begun.hasAny(of: record.uses), !isSeen(record) { record.uses = [] }
+            begun.remove(before.filter { !record.uses.contains($0) })
             if record.uses.isEmpty { try await hide(record) }
             try state.volumes.write(record)
         }
