@@ -1,8 +1,10 @@
 // A device to copy.
 
+import Foundation
 import Platform
 import SandboxModel
 import TestSupport
+import Testing
 
 @testable import BackingStore
 
@@ -33,5 +35,23 @@ extension Scratch {
             """)
         if isRoot { try shell("chown -hR 1234:5678 '\(data)/Documents/deep' '\(data)/Documents/link'") }
         return (device, app)
+    }
+
+    /// Expects that a device has all of another, which is `device`, but its UUID and its logs.
+    func expectSameContent(_ name: String, of device: DeviceDirectory) throws {
+        let copy = try DeviceDirectory.open(at: self[name])
+        #expect(copy.uuid != device.uuid)
+        #expect(copy.created == device.created)
+        #expect(try copy.apps() == device.apps())
+        let (there, here) = (self["device/Containers"], self["\(name)/Containers"])
+        #expect(try listing(here) == listing(there))
+        try shell("diff -r --no-dereference -x fifo -x s -x closed \(there) \(here)")
+        try shell("cmp \(self["device/UID.key"]) \(self["\(name)/UID.key"])")
+        let dump = "find . -exec getfattr -d -h -m - {} + | LC_ALL=C sort"
+        #expect(try shell("cd \(here) && \(dump)") == shell("cd \(there) && \(dump)"))
+        let blocks = try shell("du -s --block-size=1 \(here)").split(separator: "\t")[0]
+        #expect(Int(blocks)! < 2_000_000, "the holes were filled")
+        let names = Set(try FileManager.default.contentsOfDirectory(atPath: copy.path))
+        #expect(names.isDisjoint(with: ["daemon.log", "Events.jsonl", "Events.1.jsonl", "Template"]))
     }
 }
