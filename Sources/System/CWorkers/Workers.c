@@ -6,15 +6,10 @@
 // these two functions, which are all that the rest of libdispatch calls, the linker leaves the watch out; where
 // libdispatch is a library of its own, it has its own and these are not called.
 
-#include <stdbool.h>
-
-/// Notes a worker of a queue. libdispatch asks whether it has.
-bool _dispatch_workq_worker_register(void *queue);
+/// Notes a worker of a queue.
+void _dispatch_workq_worker_register(void *queue);
 void _dispatch_workq_worker_unregister(void *queue);
 
-bool _dispatch_workq_worker_register(void *queue) {
-    (void)queue;
-    return false;
-}
+void _dispatch_workq_worker_register(void *queue) { (void)queue; }
 
 void _dispatch_workq_worker_unregister(void *queue) { (void)queue; }

@@ -294,7 +294,7 @@ import Testing
             _ = try table.mount(home, at: fixture.place, options: MountOptions())
             try write("kept", to: fixture.place + "/Documents/a")
             let session = try #require(table.superblocks.first).session
-            session.fail("a test says so")
+            session.fail("a test says so", isReader: false)
             session.waitUntilEnded()
             #expect(unsafe code(access(fixture.place + "/Documents/b", F_OK)) == ENOTCONN)
             // A bind is still in the table; a mount of its own has ended with its session.

@@ -64,11 +64,11 @@ import Testing
         for _ in 0..<10 { queue.add(.init(send: count)) }
         queue.add(.init(send: count, then: { done.add(1, ordering: .relaxed) }))
         queue.close()
-        #expect(!queue.isIdle)
+        #expect(!queue.isIdle())
         #expect(!queue.add(.init(send: count)), "the queue is closed")
         mayGoOn.signal()
         queue.stop()
-        #expect(queue.isIdle)
+        #expect(queue.isIdle())
         #expect(sent.load(ordering: .relaxed) == 1)
         #expect(done.load(ordering: .relaxed) == 1)
     }

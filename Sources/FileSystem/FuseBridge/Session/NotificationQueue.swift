@@ -1,6 +1,7 @@
 // A queue of notifications to the kernel, and the thread that sends them while there are any.
 
 import CFuse
+import Glibc
 import Platform
 import SandboxModel
 import Synchronization
@@ -66,11 +67,15 @@ import Synchronization
     }
 
     /// After a claim. Where the host has no thread, those who wait for the queue try again, as do later notifications.
+    /// For one that somebody waits for, who does not ask again, this does.
     private func makeThread() {
-        do throws(SystemError) {
-            try HostThread(name: name) { [self] in send() }.detach()
-        } catch {
-            queue.access { $0.isServed = false }
+        while (try? HostThread(name: name) { [self] in send() }.detach()) == nil {
+            let isAwaited = queue.access { queue in
+                queue.isServed = queue.waiting.contains { $0.then != nil } && !isClosed.load(ordering: .relaxed)
+                return queue.isServed
+            }
+            guard isAwaited else { return }
+            usleep(useconds_t(NotificationQueue.retryTime / 1000))
         }
     }
 
@@ -118,7 +123,11 @@ import Synchronization
     }
 
     /// Whether the kernel has obeyed everything that was not dropped. After ``close()`` that stays so.
-    var isIdle: Bool { queue.access { $0.sent == $0.added } }
+    func isIdle() -> Bool {
+        // Where the host had no thread.
+        if queue.access({ $0.claim() }) { makeThread() }
+        return queue.access { $0.sent == $0.added }
+    }
 
     /// Ends the sending, which is idle then, or on a connection that has ended.
     func stop() {

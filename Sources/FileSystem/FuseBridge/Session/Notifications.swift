@@ -107,7 +107,11 @@ import Synchronization
     }
 
     /// Whether the kernel is done with all that was not dropped. After ``close()`` that stays so.
-    var areIdle: Bool { names.isIdle && content.isIdle }
+    func areIdle() -> Bool {
+        // Both, as each may need a thread.
+        let (names, content) = (names.isIdle(), content.isIdle())
+        return names && content
+    }
 
     /// Ends the sending. Both queues are idle, or the connection has ended: a thread that waits in the kernel for a
     /// request would never come back from there.

@@ -16,7 +16,7 @@ extension Session {
         notifications.close()
         if !waitForNotifications(atMost: Session.patience), !abort() {
             // An ordinary user, and no fusectl: all that ends them is to serve on.
-            while !notifications.areIdle { usleep(1000) }
+            while !notifications.areIdle() { usleep(1000) }
         }
         stopWorkers { self.hasEnded.access { $0 } }
     }
@@ -26,7 +26,7 @@ extension Session {
 
     private func waitForNotifications(atMost limit: Duration) -> Bool {
         let deadline = ContinuousClock.now + limit
-        while !notifications.areIdle {
+        while !notifications.areIdle() {
             guard ContinuousClock.now < deadline else { return false }
             usleep(500)
         }
@@ -36,6 +36,12 @@ extension Session {
     /// Has the workers end after the request that each serves.
     /// - Parameter isOver: whether they have ended.
     func stopWorkers(until isOver: () -> Bool) {
+        // A session may be stopped while it fails. One thread does the work, to the end; the other one waits for it,
+        // and not for the lock, whose holder may wait for the other.
+        guard !endsWorkers.exchange(true, ordering: .relaxed) else {
+            while !isOver() { usleep(1000) }
+            return
+        }
         MountHelper.spawning.withLock { _ in
             stopping.store(true, ordering: .relaxed)
             // Repeatedly, because a worker may be interrupted just before it blocks.
@@ -50,14 +56,24 @@ extension Session {
     // MARK: Failure
 
     /// Ends a session that can serve no longer: a queue that nobody serves would keep its callers waiting for ever.
-    /// Returns at once, so that a worker may call it. The first call counts.
-    /// - Parameter reason: for the log, as the end of a sentence.
-    func fail(_ reason: String) {
+    /// For a worker, which ends then. The first call counts.
+    /// - Parameters:
+    ///   - reason: for the log, as the end of a sentence.
+    ///   - isReader: whether the worker is one of /dev/fuse.
+    func fail(_ reason: String, isReader: Bool) {
         guard !isStopping, !hasFailed.exchange(true, ordering: .relaxed) else { return }
         options.failed("the mount at \(path) ends: \(reason)")
         running.access { $0.hasFailed = true }
-        // Without a thread for it, the calling one is the first to end, and carries the end out.
-        try? HostThread(name: "fuse-end") { self.endOnce() }.detach()
+        do throws(SystemError) {
+            try HostThread(name: "fuse-end") { self.endOnce() }.detach()
+        } catch {
+            // Without a thread for it, the worker of /dev/fuse that ends first carries the end out. Repeatedly, because
+            // it may be interrupted just before it blocks.
+            while !isReader, !isFinishing.load(ordering: .relaxed) {
+                requests.withLock { $0 }?.threads.interrupt()
+                usleep(1000)
+            }
+        }
     }
 
     /// Frees the callers of a session that has failed, and ends its workers.

@@ -28,7 +28,8 @@ extension Session {
 
     func endServing() { running.access { $0.workers -= 1 } }
 
-    /// Carries the end of the session out, on the first of its threads that is at an end. Later calls do nothing.
+    /// Carries the end of the session out, on the first worker of /dev/fuse that is at an end, or on a thread made for
+    /// it. Later calls do nothing.
     func endOnce() {
         guard !isFinishing.exchange(true, ordering: .relaxed) else { return }
         finish()
@@ -42,8 +43,9 @@ extension Session {
         if running.wait({ $0.hasFailed ? true : $0.workers == 0 ? false : nil }) { breakOff() }
         let pool = requests.withLock { $0 }
         pool?.threads.join()
-        rings.withLock { $0 }?.join()
+        // Before the rings: it adds workers to them, and joins those that cannot serve.
         pool?.stalls.end()
+        rings.withLock { $0 }?.join()
         rings.withLock { $0 = nil }
         requests.withLock { $0 = nil }
         negotiation.end()

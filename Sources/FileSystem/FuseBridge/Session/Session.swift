@@ -68,6 +68,8 @@ import Synchronization
     /// Set by ``stop()``, and read by the workers between two requests.
     let stopping = Atomic<Bool>(false)
     let hasFailed = Atomic<Bool>(false)
+    /// Whether a thread has the workers end.
+    let endsWorkers = Atomic<Bool>(false)
     let running = Monitor(Running())
     /// nil before the mount and after the end. Held while the connection is aborted, which must not have been replaced.
     let control = Mutex<ConnectionControl?>(nil)
@@ -124,11 +126,6 @@ import Synchronization
     // MARK: The end; see Session+Ending.swift
 
     var isStopping: Bool { stopping.load(ordering: .relaxed) }
-
-    /// Whether no request is read any more, though some may still be served.
-    var isOver: Bool {
-        hasFailed.load(ordering: .relaxed) || requests.withLock { $0 }?.threads.isOver ?? true
-    }
 
     /// Waits until the session has ended.
     public func waitUntilEnded() {

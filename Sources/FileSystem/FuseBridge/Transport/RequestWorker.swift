@@ -21,7 +21,7 @@ import SandboxModel
     init() throws(SystemError) {
         buffer = try PageBuffer(mapping: RequestWorker.lead + RequestWorker.capacity)
         context = unsafe ThreadContext(UnsafeRawPointer(buffer.base + RequestWorker.lead))
-        // Without a thread it owes no wipe.
+        // A worker without a thread has nothing to wipe.
         serving.didWipe(.max)
     }
 

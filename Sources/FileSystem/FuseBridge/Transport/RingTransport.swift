@@ -71,8 +71,9 @@ import Synchronization
             do throws(SystemError) {
                 let thread = try HostThread(name: "fuse-ring-\(members.count)") { [session] in
                     worker.run(occasion)
+                    // The end of the session is carried out by others: it joins this thread, and the kernel may have
+                    // given it requests until its ring is closed.
                     session.endServing()
-                    if session.isOver { session.endOnce() }
                 }
                 let member = Member(worker: worker, thread: thread)
                 members.append(member)

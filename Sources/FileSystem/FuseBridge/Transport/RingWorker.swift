@@ -101,7 +101,8 @@ import Synchronization
         // Also if the kernel refused a command because the connection was about to end.
         guard !session.isDisconnected else { return }
         let step = failure != 0 ? "io_uring_enter" : "a command over io_uring"
-        session.fail("\(step) failed: \(SystemError(code: failure != 0 ? failure : refusal).message)")
+        let error = SystemError(code: failure != 0 ? failure : refusal)
+        session.fail("\(step) failed: \(error.message)", isReader: false)
     }
 
     /// Has the kernel look at the queue of an entry that was added later. It gives a request that came while no entry

@@ -50,15 +50,16 @@ struct StallDetector: ~Copyable {
             do throws(SystemError) {
                 try HostThread(name: "fuse-oversight") { pool.watchForStalls() }.detach()
             } catch {
-                // The next request tries again.
+                // The next request tries again. A worker that sleeps reads it, for whom no thread has to be made.
                 watch.store(Watch.none, ordering: .sequentiallyConsistent)
+                pool.callAnother()
             }
         default: break
         }
     }
 
     /// The thread has nothing to watch: it waits until it has. Only for that thread.
-    /// - Parameter isBusy: looks once more, after a request that comes now would find the thread asleep.
+    /// - Parameter isBusy: called when the thread counts as asleep, for the requests that came just before.
     /// - Returns: false if it has waited for long, and is to end.
     borrowing func sleep(unless isBusy: () -> Bool) -> Bool {
         watch.store(Watch.asleep, ordering: .sequentiallyConsistent)

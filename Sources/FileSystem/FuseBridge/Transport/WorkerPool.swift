@@ -53,7 +53,7 @@ import Synchronization
     /// The body of a worker's thread.
     private func serve(_ index: Int) {
         let worker = workers[index]
-        // An end of the session before that waits for this thread all the same.
+        // An end of the session that comes before this line waits for the thread too: it joins them.
         session.beginServing()
         // A root daemon writes on behalf of others: without CAP_FSETID the host clears set-user-ID and set-group-ID
         // bits at a write, as it does for them.
@@ -200,7 +200,7 @@ import Synchronization
     /// Reads the next request.
     /// - Parameter spinning: whether to poll before blocking.
     private func next(_ worker: RequestWorker, spinning: Bool) -> Next {
-        while !session.isStopping {
+        while !session.isStopping, !session.hasFailed.load(ordering: .relaxed) {
             worker.wipe(asked: wipes.load(ordering: .acquiring))
             if let count = read(into: worker, spinning: spinning) { return .request(count) }
             switch errno {
@@ -212,7 +212,7 @@ import Synchronization
             // ENODEV: the last mount is gone. No other error would go away by reading again.
             case let code:
                 guard !session.isDisconnected else { return .over }
-                session.fail("no request can be read: \(SystemError(code: code).message)")
+                session.fail("no request can be read: \(SystemError(code: code).message)", isReader: true)
                 return .over
             }
         }

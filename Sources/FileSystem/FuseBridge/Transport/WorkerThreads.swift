@@ -21,7 +21,7 @@ final class WorkerThreads: Sendable {
     private let state: Mutex<State>
     /// Workers that can be called: they sleep, or have no thread.
     private let free: Atomic<Int>
-    /// Workers that sleep and have not been called. At most as many as are free.
+    /// Workers that sleep and have not been called.
     private let asleep = Atomic<Int>(0)
     private let calls = Semaphore()
     private let ended = Atomic<Bool>(false)
@@ -126,7 +126,8 @@ final class WorkerThreads: Sendable {
     /// Wakes all that sleep.
     func wakeAll() {
         while WorkerThreads.take(asleep, leaving: 0) {
-            // For a moment more may be taken than there are: a caller who sees that gets no worker.
+            // A worker counts as asleep before it counts as free, so that the number of those may fall below zero for a
+            // moment: nobody is called then.
             free.subtract(1, ordering: .sequentiallyConsistent)
             calls.signal()
         }
