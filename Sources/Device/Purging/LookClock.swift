@@ -17,6 +17,8 @@ struct LookClock {
     private let timers: Timers
     private var interval = LookClock.shortest
     private var signs: Signs?
+    /// Whether the device is in use again since the timer was set; the signs may have been read before.
+    private var isUsed = false
     private var cancel: Timers.Cancellation?
     private var isStopped = false
 
@@ -31,13 +33,18 @@ struct LookClock {
     /// - Parameter hasLooked: whether the turn was a look; the next one is set then.
     mutating func setNext(hasLooked: Bool, _ signs: Signs, _ look: @escaping @Sendable () -> Void) {
         guard hasLooked || cancel == nil else { return }
-        if hasLooked { interval = signs == self.signs ? min(interval * 8, LookClock.longest) : LookClock.shortest }
+        if hasLooked {
+            let isQuiet = signs == self.signs && !isUsed
+            interval = isQuiet ? min(interval * 8, LookClock.longest) : LookClock.shortest
+        }
         self.signs = signs
+        isUsed = false
         set(look)
     }
 
     /// The device is in use again: the next look is soon.
     mutating func setSoon(_ look: @escaping @Sendable () -> Void) {
+        isUsed = true
         guard interval > LookClock.shortest else { return }
         interval = LookClock.shortest
         set(look)

@@ -1,11 +1,11 @@
-// When the purger's thread purges, and when a writer that waits for space gets its answer: a value without threads and
+// When the purger purges, and when a writer that waits for space gets its answer: a value without threads and
 // without a clock of its own.
 
 import SandboxModel
 
 /// The purger's queue and decisions.
 ///
-/// Commands add jobs, writers without space ask and wait, and the ledger reports low space. The thread takes turns:
+/// Commands add jobs, writers without space ask and wait, and the ledger reports low space. The purger takes turns:
 /// each turn carries out the jobs that were added before it, then at most one purge for writers or for low space, and
 /// answers every writer that had asked before it. A purge that found nothing keeps the next one away for a while.
 struct PurgeSchedule<Job> {
@@ -39,7 +39,7 @@ struct PurgeSchedule<Job> {
         case stopped
     }
 
-    /// The work of the thread in one turn.
+    /// The work of one turn.
     struct Turn {
         let jobs: [Job]
         let isStopped: Bool
@@ -109,7 +109,7 @@ struct PurgeSchedule<Job> {
         isStopped = true
     }
 
-    // MARK: Turns of the thread
+    // MARK: Turns
 
     /// Takes all that was queued.
     mutating func takeTurn() -> Turn {

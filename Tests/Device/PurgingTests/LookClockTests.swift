@@ -42,6 +42,14 @@ import Testing
         #expect(timers.next == .seconds(2))
     }
 
+    @Test func `a use beside a turn, which has read the signs already, brings the looks back too`() {
+        var clock = LookClock(timers.timers)
+        _ = next(&clock, LookClockTests.quiet)
+        clock.setSoon {}
+        #expect(next(&clock, LookClockTests.quiet) == 5)
+        #expect(next(&clock, LookClockTests.quiet) == 40)
+    }
+
     @Test func `a turn that was no look leaves the next one where it was`() {
         var clock = LookClock(timers.timers)
         for _ in 0..<2 { _ = next(&clock, LookClockTests.quiet) }
