@@ -32,28 +32,22 @@ extension StoredDevice {
     public static func export(
         _ path: String, to output: TemplateOutput, progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) -> Template {
-        let directory = try DeviceDirectory.open(at: path)
-        let turn = try directory.takeTurn()
-        let lock = try directory.lock()
-        defer {
-            // Before the turn is over, as in a clone.
-            lock.release()
-            withExtendedLifetime(turn) {}
-        }
-        switch output {
-        case .stream(let stream, let name):
-            let file = try directory.export(to: stream, named: name, holding: lock, progress: progress)
-            return Template(digest: file.digest, size: file.size)
-        case .layout(let name):
-            let layout = try OCILayoutOutput(name)
-            let file = try directory.export(to: layout.layer, named: name, holding: lock, progress: progress)
-            return Template(digest: try layout.finish(file), size: file.size)
-        case .file(let name):
-            let file = try NewFile(name)
-            let template = try directory.export(
-                to: file.unfinished.file, named: name, holding: lock, progress: progress)
-            try file.publish()
-            return Template(digest: template.digest, size: template.size)
+        try inTurn(path) { (directory, lock) throws(Complaint) in
+            switch output {
+            case .stream(let stream, let name):
+                let file = try directory.export(to: stream, named: name, holding: lock, progress: progress)
+                return Template(digest: file.digest, size: file.size)
+            case .layout(let name):
+                let layout = try OCILayoutOutput(name)
+                let file = try directory.export(to: layout.layer, named: name, holding: lock, progress: progress)
+                return Template(digest: try layout.finish(file), size: file.size)
+            case .file(let name):
+                let file = try NewFile(name)
+                let template = try directory.export(
+                    to: file.unfinished.file, named: name, holding: lock, progress: progress)
+                try file.publish()
+                return Template(digest: template.digest, size: template.size)
+            }
         }
     }
 

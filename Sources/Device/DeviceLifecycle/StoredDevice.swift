@@ -50,6 +50,16 @@ public enum StoredDevice {
         _ path: String, to newPath: String, counting: Bool = true,
         progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) {
+        try inTurn(path) { (directory, lock) throws(Complaint) in
+            try directory.clone(to: newPath, holding: lock, counting: counting, progress: progress)
+        }
+    }
+
+    /// Locks a device after the others that copy it, for the time of a body.
+    /// - Throws: ``Complaint`` of kind `deviceBusy` when the device is not shut down.
+    static func inTurn<Result>(
+        _ path: String, _ body: (DeviceDirectory, DeviceLock) throws(Complaint) -> Result
+    ) throws(Complaint) -> Result {
         let directory = try DeviceDirectory.open(at: path)
         let turn = try directory.takeTurn()
         let lock = try directory.lock()
@@ -59,7 +69,7 @@ public enum StoredDevice {
             lock.release()
             withExtendedLifetime(turn) {}
         }
-        try directory.clone(to: newPath, holding: lock, counting: counting, progress: progress)
+        return try body(directory, lock)
     }
 
     /// Makes the device as new: no app, other keys, no passcode; its settings stay.

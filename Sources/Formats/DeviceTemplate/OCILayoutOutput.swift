@@ -23,8 +23,8 @@ public final class OCILayoutOutput {
     private let parent: Descriptor
     private let name: FileName
     private let temporaryName: FileName
-    private let root: Descriptor
-    private let blobs: Descriptor
+    private let root: SharedDescriptor
+    private let blobs: SharedDescriptor
     private var isPublished = false
 
     /// Makes the layout under a temporary name.
@@ -40,20 +40,29 @@ public final class OCILayoutOutput {
             let temporary = FileName(".\(place.name.text).\(random)") ?? FileName(".appcontainer-\(random)")!
             let parent = try Descriptor.openDirectory(byOwnLinks: place.directory)
             guard try !parent.exists(place.name) else { throw .exists }
-            try parent.makeDirectory(temporary, mode: S_IRWXU)
             (name, temporaryName) = (place.name, temporary)
-            let root = try parent.openDirectory(temporary)
-            try root.makeDirectory(OCIName.blobs, mode: S_IRWXU)
-            try root.openDirectory(OCIName.blobs).makeDirectory(OCIName.algorithm, mode: S_IRWXU)
-            let blobs = try root.openDirectory(at: [OCIName.blobs, OCIName.algorithm])
-            layer = SharedDescriptor(
-                try blobs.open(OCIName.unfinished, flags: O_RDWR | O_CREAT | O_EXCL, mode: S_IRUSR | S_IWUSR))
+            (root, blobs, layer) = try OCILayoutOutput.makeTree(temporary, in: parent)
             self.parent = parent
-            self.root = root
-            self.blobs = blobs
         } catch {
             if error == .exists { throw occupied }
             throw Complaint(named: error, doing: "cannot write \(path)")
+        }
+    }
+
+    private static func makeTree(
+        _ name: FileName, in parent: borrowing Descriptor
+    ) throws(SystemError) -> (root: SharedDescriptor, blobs: SharedDescriptor, layer: SharedDescriptor) {
+        try parent.makeDirectory(name, mode: S_IRWXU)
+        do throws(SystemError) {
+            let root = try parent.openDirectory(name)
+            try root.makeDirectory(OCIName.blobs, mode: S_IRWXU)
+            try root.openDirectory(OCIName.blobs).makeDirectory(OCIName.algorithm, mode: S_IRWXU)
+            let blobs = try root.openDirectory(at: [OCIName.blobs, OCIName.algorithm])
+            let layer = try blobs.open(OCIName.unfinished, flags: O_RDWR | O_CREAT | O_EXCL, mode: S_IRUSR | S_IWUSR)
+            return (SharedDescriptor(root), SharedDescriptor(blobs), SharedDescriptor(layer))
+        } catch {
+            _ = try? parent.removeTree(name)
+            throw error
         }
     }
 
@@ -75,12 +84,13 @@ public final class OCILayoutOutput {
             (OCIName.version, try OCIDocument.encode(OCILayoutVersion())),
         ]
         do throws(SystemError) {
-            try blobs.rename(OCIName.unfinished, to: FileName(template.digest.hexadecimal)!, in: blobs)
+            try blobs.descriptor.rename(
+                OCIName.unfinished, to: FileName(template.digest.hexadecimal)!, in: blobs.descriptor)
             for bytes in [config, manifest] {
                 let name = OCIDescriptor(OCIMediaType.config, of: bytes).digest.split(separator: ":")[1]
-                try OCILayoutOutput.write(bytes, FileName(String(name))!, in: blobs)
+                try OCILayoutOutput.write(bytes, FileName(String(name))!, in: blobs.descriptor)
             }
-            for (name, bytes) in documents { try OCILayoutOutput.write(bytes, name, in: root) }
+            for (name, bytes) in documents { try OCILayoutOutput.write(bytes, name, in: root.descriptor) }
             // All of it: the directories are open by their paths alone.
             try layer.descriptor.synchronizeFilesystem()
             try parent.rename(temporaryName, to: name, in: parent, mode: .keeping)

@@ -1,4 +1,4 @@
-// Reading a template, which is the input of an attacker until its seal is checked.
+// Reading a template, which is the input of an attacker. Its seal finds damage; anybody can make a template with one.
 
 public import Glibc
 import HashFunctions
@@ -16,7 +16,8 @@ extension ArchiveOrigin {
     }
 }
 
-/// Reads a template from a file or a pipe. Nothing that it gives is to be believed before ``finish()``.
+/// Reads a template from a file or a pipe. It is whole if ``finish()`` says so, and that of somebody whom the caller
+/// trusts if it has the digest that the caller knows.
 public final class TemplateReader {
     public let origin: ArchiveOrigin
     /// The owner of the device that was exported.

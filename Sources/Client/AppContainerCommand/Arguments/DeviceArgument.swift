@@ -21,6 +21,18 @@ struct DeviceArgument: ParsableArguments {
         try DeviceArgument.resolve(device)
     }
 
+    /// The path of a device that is shut down, for work without a daemon.
+    /// - Throws: as ``path()``, and ``Complaint`` of kind `deviceBusy` for a device that is on.
+    func pathWhenOff() async throws(Complaint) -> String {
+        let path = try path()
+        // The lock of the device would refuse this too, but could not tell the command that helps.
+        guard await DaemonLauncher.running(path) == nil else {
+            throw Complaint(.deviceBusy, "\(device) is on; shut it down with: appcontainer shutdown \(device)")
+        }
+        try ForeignDaemon.requireNone(of: path)
+        return path
+    }
+
     /// Resolves the path of a device.
     /// - Throws: ``Complaint`` of kind `deviceMissing`, `notADevice` or `newerFormat`, or with the host's error.
     static func resolve(_ device: String) throws(Complaint) -> String {

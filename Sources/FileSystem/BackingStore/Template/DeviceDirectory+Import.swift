@@ -37,7 +37,7 @@ extension DeviceDirectory {
             }
             guard isWhole else { throw Complaint.cancelled }
             let found = try reader.finish()
-            // From here on the bytes are those that `export` wrote, or those that the caller has named.
+            // From here on the template is whole, and the one that the caller has named, if any.
             if let digest, digest != found { throw reader.origin.complaint(.otherDigest(found)) }
             try adoptRecords(in: directory, from: reader.origin, owners)
         }

@@ -121,6 +121,9 @@ struct TreeExport: ~Copyable {
     private func entry(
         _ path: [UInt8], _ kind: TarEntry.Kind, _ status: FileStatus, _ attributes: AttributeHolder?
     ) throws(Failure) -> TarEntry {
+        guard path.count <= TreeImport.longestPath else {
+            throw .entry(path: path, words: "a path of more than \(TreeImport.longestPath) bytes")
+        }
         var entry = TarEntry(path: path, kind: kind)
         // No backing file has a set-ID bit (`NodeModes`): one that was put there stays behind.
         entry.permissions = status.kind == .directory ? status.permissions : status.hostPermissions

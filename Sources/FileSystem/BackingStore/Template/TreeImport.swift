@@ -61,8 +61,8 @@ struct TreeImport: ~Copyable {
         return path
     }
 
-    /// The limit in bytes. It is above PATH_MAX, because deeper trees can be made name by name.
-    private static let longestPath = 64 << 10
+    /// The limit in bytes, of an export too. It is above PATH_MAX, because deeper trees can be made name by name.
+    static let longestPath = 64 << 10
 
     /// Goes to the directory of the next entry, which is the present one or one above it.
     private mutating func go(to directory: ArraySlice<FileName>, _ entry: TarEntry) throws(Complaint) {

@@ -49,6 +49,17 @@ import Testing
         #expect(names.contains { $0.hasSuffix("\(app.data.text)/Documents/random") })
     }
 
+    @Test func `an export refuses a path that no import takes`() throws {
+        let (device, app) = try scratch.makeFullDevice()
+        let name = String(repeating: "d", count: 255)
+        let make =
+            "import os, sys\nos.chdir(sys.argv[1])\nfor _ in range(260): os.mkdir('\(name)'); os.chdir('\(name)')"
+        try shell("python3 -c \"\(make)\" '\(device.path(of: .data, app.data))'")
+        let complaint = complaint { try scratch.export(device, to: "template") }
+        #expect(complaint?.kind == .notAllowed)
+        #expect(complaint?.message.contains("a path of more than 65536 bytes") == true)
+    }
+
     @Test func `an export that is cancelled is`() throws {
         let (device, _) = try scratch.makeFullDevice()
         let lock = try device.lock()

@@ -1,7 +1,6 @@
 // appcontainer clone: copies a device.
 
 import ArgumentParser
-import Daemon
 import DeviceLifecycle
 import SandboxModel
 
@@ -20,13 +19,7 @@ struct Clone: AsyncParsableCommand {
     var new: String
 
     func run() async throws {
-        let path = try device.path()
-        // The lock of the device would refuse this too, but could not tell the command that helps.
-        guard await DaemonLauncher.running(path) == nil else {
-            throw Complaint(
-                .deviceBusy, "\(device.device) is on; shut it down with: appcontainer shutdown \(device.device)")
-        }
-        try ForeignDaemon.requireNone(of: path)
+        let path = try await device.pathWhenOff()
         try working("cloning") { (progress) throws(Complaint) in
             try StoredDevice.clone(path, to: new, progress: progress)
         }

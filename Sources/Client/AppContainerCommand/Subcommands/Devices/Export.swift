@@ -1,7 +1,6 @@
 // appcontainer export: writes a device into one file, a template.
 
 import ArgumentParser
-import Daemon
 import DeviceLifecycle
 import DeviceTemplate
 import Glibc
@@ -45,13 +44,7 @@ struct Export: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let path = try device.path()
-        // The lock of the device would refuse this too, but could not tell the command that helps.
-        guard await DaemonLauncher.running(path) == nil else {
-            throw Complaint(
-                .deviceBusy, "\(device.device) is on; shut it down with: appcontainer shutdown \(device.device)")
-        }
-        try ForeignDaemon.requireNone(of: path)
+        let path = try await device.pathWhenOff()
         let output = try output()
         var template: StoredDevice.Template?
         try working("exporting") { (progress) throws(Complaint) in
