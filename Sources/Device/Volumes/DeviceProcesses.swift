@@ -14,10 +14,11 @@ import SandboxModel
 struct DeviceProcesses: Sendable {
     /// The path of the command `appcontainer`.
     private let program: String
+    private let slice: String
     private let warn: @Sendable (String) -> Void
 
     /// - Parameter program: nil where this process is one.
-    init(program: String?, warn: @escaping @Sendable (String) -> Void) throws(Complaint) {
+    init(program: String?, slice: String, warn: @escaping @Sendable (String) -> Void) throws(Complaint) {
         if let program {
             self.program = program
         } else {
@@ -25,6 +26,7 @@ struct DeviceProcesses: Sendable {
                 try ProcessSettings.executable()
             }
         }
+        self.slice = slice
         self.warn = warn
     }
 
@@ -50,7 +52,7 @@ struct DeviceProcesses: Sendable {
             _ = try CapturedProcess.run(
                 executable: systemdRun,
                 arguments: [
-                    "--scope", "--quiet", "--collect", "--slice=appcontainer.slice",
+                    "--scope", "--quiet", "--collect", "--slice=\(slice)",
                     "--description=the device \(device)", "--", program, "boot", device,
                 ], environment: ProcessInfo.processInfo.environment.map { "\($0)=\($1)" })
         } catch {

@@ -25,9 +25,9 @@ public struct VolumeName: Hashable, Sendable {
         self.text = text
     }
 
-    /// The name for a text that somebody suggests: the text itself where it can be one, else its digest.
+    /// The name for a text that somebody suggests: the text itself where it can be one of 64 bytes, else its digest.
     public init(for suggested: String) {
-        if let name = try? VolumeName(suggested) {
+        if suggested.utf8.count <= 64, let name = try? VolumeName(suggested) {
             self = name
         } else {
             let digest = HashFunction.sha256.digest(of: Array(suggested.utf8))

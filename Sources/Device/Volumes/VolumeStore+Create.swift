@@ -133,7 +133,12 @@ extension VolumeStore {
     public func remove(_ name: String) async throws(Complaint) {
         let name = try VolumeName(name)
         try await turns.run("volume \(name.text)") { () async throws(Complaint) in
-            guard let record = try state.volumes.record(name.text) else { return }
+            guard let record = try state.volumes.record(name.text) else {
+                // The rest of a removal that failed behind the record.
+                return try await onDevice(named: name.text) { () async throws(Complaint) in
+                    try await removeDevice(state.device(name.text))
+                }
+            }
             try await onDevice(of: record) { () async throws(Complaint) in
                 let others = state.volumes(ofDevice: name.text).filter { $0.name != name.text }
                 if let first = others.first {

@@ -12,12 +12,12 @@ extension VolumeStore {
         public let volume: String
         /// Nanoseconds since 1970.
         public let created: Int64
-        /// Bytes of all its files.
-        public let size: Int64
+        /// The capacity of its device in bytes; 0 for that of the host's filesystem.
+        public let capacity: Int64
     }
 
     private func snapshot(_ record: SnapshotRecord) -> Snapshot {
-        Snapshot(name: record.name, volume: record.volume, created: record.created, size: record.size)
+        Snapshot(name: record.name, volume: record.volume, created: record.created, capacity: record.capacity)
     }
 
     /// All snapshots, by name.
@@ -42,11 +42,9 @@ extension VolumeStore {
                 // Of a call that was interrupted.
                 try await removeDevice(place)
                 try await clone(state.device(try required(source).device), to: place)
-                let size = try Complaint.wrap("cannot look through \(place)") { () throws(SystemError) in
-                    try Descriptor.openDirectory(path: place).contentSize()
-                }
+                let capacity = try DeviceDirectory.open(at: place).settings.capacity ?? 0
                 let record = SnapshotRecord(
-                    name: name.text, volume: source.text, created: HostTime.now.nanoseconds, size: size)
+                    name: name.text, volume: source.text, created: HostTime.now.nanoseconds, capacity: capacity)
                 try state.snapshots.write(record)
                 return snapshot(record)
             }
@@ -57,8 +55,7 @@ extension VolumeStore {
     public func removeSnapshot(_ name: String) async throws(Complaint) {
         let name = try VolumeName(name)
         try await turns.run("snapshot \(name.text)") { () async throws(Complaint) in
-            guard try state.snapshots.record(name.text) != nil else { return }
-            try state.snapshots.remove(name.text)
+            if try state.snapshots.record(name.text) != nil { try state.snapshots.remove(name.text) }
             try await removeDevice(state.copy(name.text))
         }
     }

@@ -9,14 +9,15 @@ extension VolumeStore {
     /// - Parameters:
     ///   - target: an absolute path.
     ///   - isReadOnly: whether it is read-only there.
-    ///   - passcode: as for ``begin(_:of:passcode:)``.
-    /// - Throws: ``Complaint`` of kind `notFound`, `fileExists` where something else is mounted there, or of the
-    ///   device.
+    ///   - isAlone: whether no other target may show the volume meanwhile.
+    ///   - passcode: as for ``begin(_:of:isAlone:passcode:)``.
+    /// - Throws: ``Complaint`` of kind `notFound`, `inUse`, `fileExists` where something else is mounted there, or of
+    ///   the device.
     public func publish(
-        _ name: String, at target: String, isReadOnly: Bool, passcode: String? = nil
+        _ name: String, at target: String, isReadOnly: Bool, isAlone: Bool = false, passcode: String? = nil
     ) async throws(Complaint) {
         do throws(Complaint) {
-            let place = try await begin(target, of: name, passcode: passcode)
+            let place = try await begin(target, of: name, isAlone: isAlone, passcode: passcode)
             try await blocking { () throws(Complaint) in
                 try VolumeStore.bind(place, at: target, isReadOnly: isReadOnly)
             }
@@ -61,13 +62,10 @@ extension VolumeStore {
         }
         try Complaint.wrapNamed("cannot show the volume at \(target)") { () throws(SystemError) in
             try HostDirectory.make(target, mode: 0o750)
-            try HostMount.bind(place, at: target)
-            guard isReadOnly else { return }
-            do throws(SystemError) {
-                try HostMount.makeReadOnly(target)
-            } catch {
-                try? HostMount.unmount(target, .lazily)
-                throw error
+            if isReadOnly {
+                try HostMount.bindReadOnly(place, at: target)
+            } else {
+                try HostMount.bind(place, at: target)
             }
         }
     }

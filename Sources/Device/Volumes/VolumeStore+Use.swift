@@ -10,17 +10,21 @@ extension VolumeStore {
     /// Shows a volume to a container.
     /// - Parameters:
     ///   - use: the engine's identifier of the use.
+    ///   - isAlone: whether the volume may have no other use.
     ///   - passcode: to unlock the device with, in place of the volume's secret; nil for that.
     /// - Returns: the directory to give to the container.
-    /// - Throws: ``Complaint`` of kind `notFound`, or of the device.
+    /// - Throws: ``Complaint`` of kind `notFound`, `inUse`, or of the device.
     public func begin(
-        _ use: String, of name: String, passcode: String? = nil
+        _ use: String, of name: String, isAlone: Bool = false, passcode: String? = nil
     ) async throws(Complaint) -> String {
         let name = try VolumeName(name)
         let known = try required(name)
         return try await onDevice(of: known) { () async throws(Complaint) in
             // It may have been removed before its turn.
             var record = try required(name)
+            guard !isAlone || record.uses.allSatisfy({ $0 == use }) else {
+                throw Complaint(.inUse, "the volume \(name.text) is in use, and is for one user at a time")
+            }
             do throws(Complaint) {
                 try await show(record, passcode: passcode)
                 begun.insert(use)
@@ -88,23 +92,32 @@ extension VolumeStore {
     }
 
     /// A container's superuser may write where the container has no user namespace: so the socket is in a filesystem
-    /// of its own, which is read-only while containers have it. An ordinary user's has no more rights than that user.
+    /// of its own, which is read-only before any container has it, for good. An ordinary user's has no more rights than
+    /// that user.
     private func showSocket(
         _ record: VolumeRecord, _ options: VolumeOptions, _ client: DeviceClient
     ) async throws(Complaint) {
         let place = state.mountPoint(record.name)
-        let isMounted = geteuid() == 0
-        if isMounted {
+        let request = OpenControlSocketRequest(socket: socket(record), user: options.user ?? geteuid())
+        guard geteuid() == 0 else { return try await processes.send(request, to: client) }
+        if HostMount.isReadOnly(place), (try? Descriptor.connected(toSocket: socket(record))) != nil { return }
+        // That of a process that has ended, or of a begin that was interrupted.
+        try unmount(place)
+        try Complaint.wrap("cannot mount \(place)") { () throws(SystemError) in try HostMount.mountMemory(at: place) }
+        do throws(Complaint) {
+            try await processes.send(request, to: client)
             try Complaint.wrap("cannot mount \(place)") { () throws(SystemError) in
-                if mount(of: record) == nil { try HostMount.mountMemory(at: place) }
-                try HostMount.setMemory(at: place, isReadOnly: false)
+                try HostMount.makeMemoryReadOnly(place)
             }
+        } catch {
+            try? unmount(place)
+            throw error
         }
-        try await processes.send(
-            OpenControlSocketRequest(socket: socket(record), user: options.user ?? geteuid()), to: client)
-        guard isMounted else { return }
-        try Complaint.wrap("cannot mount \(place)") { () throws(SystemError) in
-            try HostMount.setMemory(at: place, isReadOnly: true)
+    }
+
+    private func unmount(_ place: String) throws(Complaint) {
+        try Complaint.wrap("cannot unmount \(place)") { () throws(SystemError) in
+            while MountInfo.topmost(at: place) != nil { try HostMount.unmount(place, .lazily) }
         }
     }
 
@@ -134,10 +147,7 @@ extension VolumeStore {
 
     /// Removes a mount point, with the mount that nobody serves any more.
     func removeMountPoint(_ name: String) {
-        let mountPoint = state.mountPoint(name)
-        while MountInfo.topmost(at: mountPoint) != nil {
-            guard (try? HostMount.unmount(mountPoint, .lazily)) != nil else { return }
-        }
+        guard (try? unmount(state.mountPoint(name))) != nil else { return }
         state.removeMountPoint(name)
     }
 
@@ -165,9 +175,12 @@ extension VolumeStore {
         guard let root = HostPath.rest(of: place, in: around.mountPoint).map({ around.root(at: $0) }) else {
             return false
         }
-        return MountNamespaces.showElsewhere {
-            // Services with mount namespaces of their own have the host's mounts where the host has them.
-            $0.minor == around.minor && $0.root == root && $0.type == around.type && $0.mountPoint != place
+        let isElsewhere = try? MountNamespaces.showElsewhere {
+            // Services with mount namespaces of their own have the host's mounts where the host has them. Containers
+            // that watch the host have them below a directory.
+            $0.minor == around.minor && $0.root == root && $0.type == around.type && !$0.mountPoint.hasSuffix(place)
         }
+        // A volume of which that cannot be told stays.
+        return isElsewhere ?? true
     }
 }

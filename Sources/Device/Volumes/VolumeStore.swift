@@ -26,16 +26,17 @@ public final class VolumeStore: Sendable {
     /// Opens the state directory. ``recover()`` comes before all else.
     /// - Parameters:
     ///   - program: the path of the command `appcontainer`; nil where this process is one.
+    ///   - slice: the slice of systemd that the devices' processes are in, such as `appcontainer-volumes.slice`.
     ///   - warn: takes one line for the log.
     /// - Throws: ``Complaint`` of kind `inUse`, `notFound`, `notAllowed`.
     public init(
-        state: String, templates: String, secrets: String?, program: String? = nil,
+        state: String, templates: String, secrets: String?, program: String? = nil, slice: String,
         warn: @escaping @Sendable (String) -> Void
     ) throws(Complaint) {
         self.state = try VolumeState(state)
         self.templates = try TemplateDirectory(templates, state: self.state)
         self.secrets = try secrets.map { (path) throws(Complaint) in try SecretDirectory(path) }
-        processes = try DeviceProcesses(program: program, warn: warn)
+        processes = try DeviceProcesses(program: program, slice: slice, warn: warn)
         boot = try Complaint.wrap("cannot read the host's boot id") { () throws(SystemError) in
             try HostBoot.identifier()
         }
@@ -78,16 +79,14 @@ public final class VolumeStore: Sendable {
     func onDevice<Result>(
         of record: VolumeRecord, _ body: () async throws(Complaint) -> Result
     ) async throws(Complaint) -> Result {
-        try await turns.run("device \(record.device)", body)
+        try await onDevice(named: record.device, body)
     }
 
-    /// Looks whether there is a volume of this name, which may be no name of one.
-    /// - Throws: ``Complaint`` of kind `notFound`.
-    public func known(_ name: String) throws(Complaint) {
-        guard let name = try? VolumeName(name) else {
-            throw Complaint(.notFound, "there is no volume \(name.utf8.shown)")
-        }
-        _ = try required(name)
+    /// - Parameter name: of the volume that the device was made for.
+    func onDevice<Result>(
+        named name: String, _ body: () async throws(Complaint) -> Result
+    ) async throws(Complaint) -> Result {
+        try await turns.run("device \(name)", body)
     }
 
     // MARK: The socket

@@ -1,5 +1,5 @@
-// Mounts one by one: statmount(2) and listmount(2), which Debian's headers do not declare yet. The layouts are those of
-// linux/mount.h.
+// Mounts one by one: statmount(2) and listmount(2), which Debian's headers do not declare yet, with the layouts of
+// linux/mount.h; and a bind in one step.
 
 #define _GNU_SOURCE
 #include "CPlatform.h"
@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -95,4 +96,16 @@ long platform_listmount(uint64_t after, uint64_t *numbers, size_t count) {
     // LSMT_ROOT: all mounts below the root of the namespace.
     struct request request = {.size = sizeof request, .number = UINT64_MAX, .parameter = after};
     return syscall(listmount_call, &request, numbers, count, 0);
+}
+
+int platform_bind_read_only(const char *source, const char *target) {
+    int mount = open_tree(AT_FDCWD, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    if (mount == -1) return -1;
+    struct mount_attr attributes = {.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV};
+    int result = mount_setattr(mount, "", AT_EMPTY_PATH, &attributes, sizeof attributes);
+    if (result == 0) result = move_mount(mount, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH);
+    int error = errno;
+    close(mount);
+    errno = error;
+    return result;
 }

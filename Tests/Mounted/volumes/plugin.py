@@ -9,7 +9,8 @@ import http.client
 import json
 import os
 import random
-import socket
+import select
+import signal
 import subprocess
 import sys
 import threading
@@ -176,6 +177,23 @@ def handles_a_device():
         check(False, "written beside the socket")
     except OSError as error:
         check(error.errno == 30, error)
+    # Nor does it at a further use, for which nothing changes.
+    filesystem = os.stat(sockets).st_dev
+    begin("control", "3")
+    check(os.stat(sockets).st_dev == filesystem and os.statvfs(sockets).f_flag & os.ST_RDONLY, "another filesystem")
+    volume("Unmount", "control", ID="3")
+    # After the end of the device's process it is a new one.
+    told = subprocess.run(["appcontainer", "status", STATE + "/devices/notes", "--json"], check=True, capture_output=True)
+    process = os.pidfd_open(json.loads(told.stdout)["daemon"]["pid"])
+    signal.pidfd_send_signal(process, signal.SIGKILL)
+    # Until it has ended it may take a connection.
+    select.select([process], [], [])
+    os.close(process)
+    begin("control", "3")
+    check(control(sock, "unlock", passcode="271828")[0] == 200 and os.statvfs(sockets).f_flag & os.ST_RDONLY, "a new socket")
+    check(text(begin("notes", "3") + "/Documents/first") == "from the template\n", "read again")
+    for name in "control", "notes":
+        volume("Unmount", name, ID="3")
     volume("Unmount", "control", ID="2")
     check(not os.path.exists(sockets), "the socket is gone")
     volume("Unmount", "notes", ID="1")
@@ -303,8 +321,14 @@ def the_next_end_is_the_last():
     check(volume("Path", "third") == {"Mountpoint": place}, "not ended")
     refused("is in use", volume, "Remove", "third")
     container.communicate()
+    # A container that watches the host sees all of its mounts, and has no volume.
+    watcher = subprocess.Popen(
+        ["unshare", "-m", "--propagation", "private", "sh", "-c", "mount --rbind / /mnt && echo up && exec cat"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    check(watcher.stdout.readline() == b"up\n", "the watcher is up")
     volume("Unmount", "third", ID="unknown-too")
     check(volume("Path", "third") == {"Mountpoint": ""}, "ended")
+    watcher.communicate()
     volume("Remove", "third")
 
 

@@ -136,6 +136,22 @@ rootcase_a_plugin_stays_out_of_directories_of_others() {
     absent "$SOCKET"
 }
 
+rootcase_a_plugin_removes_nothing_but_its_own() {
+    templates
+    mkdir -m 700 "$WORK/used"
+    echo mine >"$WORK/used/file"
+    contains "$(fails timeout 10 appcontainer volumes serve --socket "$SOCKET" --templates "$TEMPLATES" --state "$WORK/used")" \
+        "has other files"
+    same "$(ls "$WORK/used")" file "the directory of somebody else"
+    # Templates in the state would be removed as imports that no template names.
+    serve
+    end_server
+    cp -a "$TEMPLATES/phone" "$STATE/templates/phone"
+    contains "$(fails timeout 10 appcontainer volumes serve --socket "$SOCKET" --templates "$STATE/templates" --state "$STATE")" \
+        "belongs to no volume"
+    [ -d "$STATE/templates/phone" ] || fail "the templates are gone"
+}
+
 rootcase_a_plugin_removes_what_belongs_to_nobody() {
     templates
     serve
@@ -205,8 +221,8 @@ rootcase_a_full_disk_in_the_middle_of_a_clone_leaves_nothing() {
     appcontainer export "$TEMPLATES/phone" "$TEMPLATES/packed"
     mkdir "$STATE"
     mount -t tmpfs -o size=40M,mode=700 none "$STATE"
-    head -c 20M /dev/zero >"$STATE/ballast"
     serve
+    head -c 20M /dev/zero >"$STATE/ballast"
     local template
     for template in phone packed; do
         plugin a_volume_is_refused "$template" "the host filesystem is full"

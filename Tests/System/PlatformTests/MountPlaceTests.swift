@@ -21,6 +21,22 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0, "mounting takes root"))
+    func `a bind that is read-only leaves the directory as it is`() throws {
+        defer { try? FileManager.default.removeItem(atPath: base) }
+        for name in ["source", "here"] {
+            try FileManager.default.createDirectory(atPath: "\(base)/\(name)", withIntermediateDirectories: true)
+        }
+        try HostMount.bindReadOnly(base + "/source", at: base + "/here")
+        #expect(HostMount.isReadOnly(base + "/here"))
+        #expect(!HostMount.isReadOnly(base + "/source"))
+        #expect(!FileManager.default.createFile(atPath: base + "/here/mark", contents: nil))
+        #expect(FileManager.default.createFile(atPath: base + "/source/mark", contents: nil))
+        #expect(FileManager.default.fileExists(atPath: base + "/here/mark"))
+        try HostMount.unmount(base + "/here")
+        #expect(throws: SystemError.noEntry) { try HostMount.bindReadOnly(base + "/none", at: base + "/here") }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "mounting takes root"))
     func `a mount is made, found and ended at the directory that was found, whatever lies at its path`() throws {
         defer { try? FileManager.default.removeItem(atPath: base) }
         for name in ["source", "parent/here", "trap/here"] {

@@ -13,44 +13,68 @@ import Synchronization
 /// Lock: of the table, a leaf, for moments only.
 final class GuestSockets: Sendable {
     private struct Open {
-        let server: HTTPServer
+        /// nil while it begins to listen.
+        let server: HTTPServer?
         let user: UInt32
     }
 
     private let open = Mutex<[String: Open]>([:])
 
     /// Listens at a socket. One that is open for this user stays.
-    /// - Throws: ``Complaint`` of kind `inUse` where it is open for another user, `fileExists`, or with the host's
-    ///   error.
+    /// - Throws: ``Complaint`` of kind `inUse` where it is open for another user or being opened, `fileExists`, or with
+    ///   the host's error.
     func add(
         _ path: String, for user: UInt32, of device: some ServedDevice, log: Logger
     ) async throws(Complaint) {
-        if let known = open.withLock({ $0[path]?.user }) {
-            guard known == user else {
-                throw Complaint(.inUse, "\(path) is the control socket of user \(known); close it first")
+        let known = open.withLock { open in
+            let known = open[path]
+            if known == nil { open[path] = Open(server: nil, user: user) }
+            return known
+        }
+        if let known {
+            guard known.user == user, known.server != nil else {
+                throw Complaint(.inUse, "\(path) is the control socket of user \(known.user); close it first")
             }
             // Somebody may have removed it meanwhile.
             if (try? HostPath.status(path, following: false))?.kind == .socket { return }
             await remove(path)
+            return try await add(path, for: user, of: device, log: log)
         }
-        try GuestSockets.removeRemains(path)
-        let (directory, name) = try GuestSockets.place(of: path)
+        do throws(Complaint) {
+            let responder = GuestResponder(user: user, device: device, log: log)
+            let server = HTTPServer(responder: responder, limits: ControlAPI.limits) { log.warning("\($0)") }
+            try await GuestSockets.listen(server, at: path, for: user)
+            open.withLock { $0[path] = Open(server: server, user: user) }
+        } catch {
+            open.withLock { $0[path] = nil }
+            throw error
+        }
+    }
+
+    private static func listen(
+        _ server: HTTPServer, at path: String, for user: UInt32
+    ) async throws(Complaint) {
+        func complaint(_ error: SystemError) -> Complaint {
+            Complaint(named: error, doing: "cannot listen at \(path) for user \(user)")
+        }
+        try removeRemains(path)
+        let (directory, name) = try place(of: path)
         // By the directory's descriptor: the address of a socket has at most 107 bytes, and in a container its path is
         // another.
         let address = "/proc/self/fd/\(directory.descriptor.number)/\(name.text)"
-        let responder = GuestResponder(user: user, device: device, log: log)
-        let server = HTTPServer(responder: responder, limits: ControlAPI.limits) { log.warning("\($0)") }
         do {
             try await server.start(at: .unix(path: address))
+        } catch {
+            await server.stop()
+            throw complaint(SystemError(code: HTTPServer.code(of: error)))
+        }
+        do throws(SystemError) {
             try HostPath.changeOwner(of: address, to: user)
         } catch {
             await server.stop()
             ControlAPI.remove(path)
-            throw Complaint(
-                named: SystemError(code: HTTPServer.code(of: error)), doing: "cannot listen at \(path) for user \(user)"
-            )
+            throw complaint(error)
         }
-        open.withLock { $0[path] = Open(server: server, user: user) }
     }
 
     private static func place(of path: String) throws(Complaint) -> (SharedDescriptor, FileName) {
@@ -71,13 +95,18 @@ final class GuestSockets: Sendable {
 
     /// Ends a socket; one that is not there is no error.
     func remove(_ path: String) async {
-        guard let known = open.withLock({ $0.removeValue(forKey: path) }) else { return }
+        let found = open.withLock { open -> HTTPServer? in
+            guard let server = open[path]?.server else { return nil }
+            open[path] = nil
+            return server
+        }
+        guard let found else { return }
         ControlAPI.remove(path)
-        await known.server.drain()
-        await known.server.stop()
+        await found.drain()
+        await found.stop()
     }
 
-    /// Takes all sockets away, so that no new client connects.
+    /// Removes all sockets. That of a volume is in a filesystem that is read-only, and ends with the process.
     func close() {
         for path in open.withLock({ Array($0.keys) }) { ControlAPI.remove(path) }
     }

@@ -13,6 +13,6 @@ struct SnapshotRecord: StoredRecord {
     var volume: String
     /// Nanoseconds since 1970.
     var created: Int64
-    /// Bytes of all files of the device.
-    var size: Int64
+    /// The capacity of the device in bytes; 0 for that of the host's filesystem.
+    var capacity: Int64
 }

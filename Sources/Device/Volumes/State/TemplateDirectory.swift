@@ -18,6 +18,7 @@ struct TemplateDirectory: Sendable {
     private let turns = NamedTurns()
 
     /// - Parameter path: of the directory.
+    /// - Throws: ``Complaint`` of kind `notFound`, `notAllowed` or `badRequest`.
     init(_ path: String, state: VolumeState) throws(Complaint) {
         self.path = path
         self.state = state
@@ -26,6 +27,13 @@ struct TemplateDirectory: Sendable {
             SharedDescriptor(try Descriptor.openDirectory(byOwnLinks: try HostPath.absolute(path)))
         }
         try VolumeState.requireOwnPlace(directory.descriptor, path, doing)
+        let place = try Complaint.wrap(doing) { [directory] () throws(SystemError) in
+            try HostPath.symbolicLinkTarget("/proc/self/fd/\(directory.descriptor.number)")
+        }
+        guard HostPath.rest(of: place, in: state.path) == nil else {
+            throw Complaint(
+                .badRequest, "\(doing): it is in \(state.path), where all is removed that belongs to no volume")
+        }
     }
 
     /// Makes a device.

@@ -35,8 +35,8 @@ final class VolumeState: Sendable {
     private let lock: SharedDescriptor
 
     /// Makes the directory, or opens it.
-    /// - Throws: ``Complaint`` of kind `inUse` where another process has it, `notAllowed` where it is another user's or
-    ///   below a directory of another user's.
+    /// - Throws: ``Complaint`` of kind `inUse` where another process has it, `fileExists` where something else is in
+    ///   it, `notAllowed` where it is another user's or below a directory of another user's.
     init(_ path: String) throws(Complaint) {
         let doing = "cannot use \(path) for the state of volumes"
         let opened = try Complaint.wrapNamed(doing) { () throws(SystemError) in
@@ -46,18 +46,27 @@ final class VolumeState: Sendable {
         }
         root = opened
         try VolumeState.requireOwnPlace(opened.descriptor, path, doing)
-        let (place, tables, held) = try Complaint.wrap(doing) { () throws(SystemError) in
+        // The start removes all that belongs to nobody.
+        guard try Complaint.wrap(doing, { () throws(SystemError) in try VolumeState.isUsable(opened.descriptor) })
+        else {
+            throw Complaint(.fileExists, "\(doing): it has other files; name a directory that is empty, or to be made")
+        }
+        let held = try Complaint.wrap(doing) { () throws(SystemError) in
             let status = try opened.descriptor.status()
             guard status.owner == geteuid(), status.permissions & (S_IWGRP | S_IWOTH) == 0 else {
                 throw .notPermitted
             }
+            // The first that is made: it tells that the rest is of volumes.
+            let lock = try opened.descriptor.openRecord(Name.lock, flags: O_RDWR | O_CREAT, mode: 0o600)
             for name in Name.all where try !opened.descriptor.exists(name) {
                 try opened.descriptor.makeDirectory(name, mode: S_IRWXU)
             }
-            return (
+            return SharedDescriptor(lock)
+        }
+        let (place, tables) = try Complaint.wrap(doing) { () throws(SystemError) in
+            (
                 try HostPath.symbolicLinkTarget("/proc/self/fd/\(opened.descriptor.number)"),
-                [try VolumeState.table(Name.volumes, in: opened), try VolumeState.table(Name.snapshots, in: opened)],
-                SharedDescriptor(try opened.descriptor.openRecord(Name.lock, flags: O_RDWR | O_CREAT, mode: 0o600))
+                [try VolumeState.table(Name.volumes, in: opened), try VolumeState.table(Name.snapshots, in: opened)]
             )
         }
         guard try Complaint.wrap(doing, { () throws(SystemError) in try held.descriptor.tryLock() }) else {
@@ -66,6 +75,13 @@ final class VolumeState: Sendable {
         (self.path, lock) = (place, held)
         volumes = try RecordTable(tables[0], path: "\(place)/\(Name.volumes.text)")
         snapshots = try RecordTable(tables[1], path: "\(place)/\(Name.snapshots.text)")
+    }
+
+    /// Whether a directory is one of this kind, or empty.
+    private static func isUsable(_ directory: borrowing Descriptor) throws(SystemError) -> Bool {
+        if try directory.exists(Name.lock) { return true }
+        // The root of a filesystem has that one.
+        return try directory.names { $0 != "lost+found" }.isEmpty
     }
 
     /// Paths below a directory are used again and again: nobody else may put another one in its place.

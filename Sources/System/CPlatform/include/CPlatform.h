@@ -179,6 +179,9 @@ int platform_statmount(uint64_t number, uint64_t wanted, void *memory, size_t si
 /// The numbers of this namespace's mounts after one of them, in the order of mounting. -1 with ENOSYS before Linux 6.8.
 long platform_listmount(uint64_t after, uint64_t *numbers, size_t count);
 
+/// Binds a directory to another, read-only from the first moment; mounts below it are not part of the bind.
+int platform_bind_read_only(const char *source, const char *target);
+
 /// Has the filesystem asked for a file's status anew (AT_STATX_FORCE_SYNC of statx(2)).
 int platform_refresh_status(int fd);
 

@@ -22,11 +22,20 @@ public enum HostMount {
         try mount(source: "none", at: path, type: "tmpfs", options: "size=16k,nr_inodes=4,mode=755")
     }
 
-    /// Whether a filesystem in memory can be written to, at all its mounts.
-    public static func setMemory(at path: String, isReadOnly: Bool) throws(SystemError) {
-        let flags = MS_REMOUNT | MS_NOSUID | MS_NODEV | (isReadOnly ? MS_RDONLY : 0)
+    /// Makes a filesystem in memory read-only, at all its mounts.
+    /// - Throws: EBUSY while a file is open for writing.
+    public static func makeMemoryReadOnly(_ path: String) throws(SystemError) {
+        let flags = MS_REMOUNT | MS_NOSUID | MS_NODEV | MS_RDONLY
         try ActingUser.asSuperuser { () throws(SystemError) in
             try systemCall { unsafe Glibc.mount(nil, path, nil, UInt(flags), nil) }
+        }
+    }
+
+    /// `statvfs(3)`: whether nothing at the path can be written to.
+    public static func isReadOnly(_ path: String) -> Bool {
+        ActingUser.asSuperuser {
+            var figures = statvfs()
+            return unsafe statvfs(path, &figures) == 0 && figures.f_flag & UInt(ST_RDONLY) != 0
         }
     }
 
@@ -42,6 +51,13 @@ public enum HostMount {
     /// flags of the mount that `source` is in.
     public static func bind(_ source: String, at place: MountPlace) throws(SystemError) {
         try bind(source, at: place.target)
+    }
+
+    /// A bind that is read-only from its first moment: `open_tree(2)`, `mount_setattr(2)`, `move_mount(2)`.
+    public static func bindReadOnly(_ source: String, at path: String) throws(SystemError) {
+        try ActingUser.asSuperuser { () throws(SystemError) in
+            try systemCall { unsafe platform_bind_read_only(source, path) }
+        }
     }
 
     /// `mount(2)` with `MS_REMOUNT | MS_BIND | MS_RDONLY`: other binds of the same filesystem stay as they are.

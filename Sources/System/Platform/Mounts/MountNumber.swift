@@ -83,7 +83,7 @@ public struct MountNumber: Equatable, Sendable {
     ) -> Result? {
         let needed = needed.reduce(0) { $0 | UInt64($1) }
         let wanted = optional.reduce(needed) { $0 | UInt64($1) }
-        // Options of an overlay name every layer; a mount that needs more room is looked for in the list.
+        // Options of an overlay name every layer; of a mount that needs more room nothing is told.
         return unsafe withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 8) { memory in
             var mount = unsafe platform_mount()
             guard unsafe platform_statmount(number, wanted, memory.baseAddress, memory.count, &mount) == 0,
@@ -107,7 +107,7 @@ extension MountInfo {
             filesystemOptions: (isReadOnly ? "ro" : "rw") + (options.isEmpty ? "" : ",\(options)"))
     }
 
-    /// The options of a mount by `MOUNT_ATTR_*` of mount_setattr(2), in the order of the kernel's list.
+    /// The options of a mount by `MOUNT_ATTR_*` of mount_setattr(2).
     private static func options(_ attributes: UInt64) -> [String] {
         let names: [(UInt64, String)] = [
             (0x2, "nosuid"), (0x4, "nodev"), (0x8, "noexec"), (0x80, "nodiratime"), (0x20_0000, "nosymfollow"),

@@ -53,7 +53,7 @@ struct ServeVolumes: AsyncParsableCommand {
         let signals = Interrupts { ended.access { $0 = true } }
         let store = try VolumeStore(
             state: try absolute(state), templates: try absolute(templates), secrets: try secrets.map(absolute),
-            warn: StandardError.warn)
+            slice: "appcontainer-volumes.slice", warn: StandardError.warn)
         for failure in try await store.recover() { StandardError.warn(failure) }
         let plugin = VolumePlugin(store, socket: path, warn: StandardError.warn)
         try await plugin.start()
