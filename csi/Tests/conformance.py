@@ -6,7 +6,6 @@
 DRIVER is the program appcontainer-csi; WORK has `templates`, with the device `phone`, and `secrets`. Needs root, and of
 PyPI grpcio and protobuf, with the modules that protoc has made of csi.proto in PYTHONPATH."""
 
-import contextlib
 import os
 import shutil
 import signal
@@ -15,88 +14,9 @@ import sys
 import time
 
 import csi_pb2 as csi
-import csi_pb2_grpc
 import grpc
 import yaml
-
-APP = "com.example.Notes"
-DRIVER, WORK = sys.argv[1:3]
-SOCKET, STATE = WORK + "/csi.sock", WORK + "/state"
-MOUNTED = csi.VolumeCapability(
-    mount=csi.VolumeCapability.MountVolume(), access_mode=csi.VolumeCapability.AccessMode(mode="SINGLE_NODE_WRITER"))
-BLOCK = csi.VolumeCapability(
-    block=csi.VolumeCapability.BlockVolume(), access_mode=csi.VolumeCapability.AccessMode(mode="SINGLE_NODE_WRITER"))
-SEVERAL = csi.VolumeCapability(
-    mount=csi.VolumeCapability.MountVolume(), access_mode=csi.VolumeCapability.AccessMode(mode="MULTI_NODE_MULTI_WRITER"))
-PARAMETERS = {"template": "phone", "app": APP}
-SECRETS = {"passcode": "271828"}
-
-
-def check(condition, *seen):
-    if not condition:
-        raise AssertionError(" ".join(map(str, seen)) or "not as it should be")
-
-
-class Driver:
-    """The program, and its services. It is started anew after a kill."""
-
-    def __init__(self):
-        self.start()
-
-    def start(self):
-        self.process = subprocess.Popen(
-            [DRIVER, "--endpoint", "unix://" + SOCKET, "--node-id", "node-1", "--templates", WORK + "/templates",
-             "--state", STATE, "--secrets", WORK + "/secrets", "--program", shutil.which("appcontainer")])
-        self.channel = grpc.insecure_channel("unix://" + SOCKET)
-        self.identity = csi_pb2_grpc.IdentityStub(self.channel)
-        self.controller = csi_pb2_grpc.ControllerStub(self.channel)
-        self.node = csi_pb2_grpc.NodeStub(self.channel)
-        for _ in range(600):
-            with contextlib.suppress(grpc.RpcError):
-                return check(self.identity.Probe(csi.ProbeRequest()).ready.value, "ready")
-            time.sleep(0.05)
-        check(False, "the driver does not answer")
-
-    def end(self, number=signal.SIGTERM):
-        self.channel.close()
-        self.process.send_signal(number)
-        check(self.process.wait(30) in (0, -number), "exit code", self.process.returncode)
-
-    def killed(self):
-        self.end(signal.SIGKILL)
-        self.start()
-
-
-def refused(code, call, *arguments, **values):
-    try:
-        call(*arguments, **values)
-    except grpc.RpcError as error:
-        check(error.code().name == code, "code", error.code(), error.details(), "expected", code)
-        check(error.details() and "\n" not in error.details(), "one line:", error.details())
-    else:
-        check(False, "it was taken, and", code, "was expected")
-
-
-def twice(call, request):
-    first, second = call(request), call(request)
-    check(first == second, "the same again:", first, second)
-    return first
-
-
-def create(driver, name, **values):
-    values = {"parameters": PARAMETERS, "volume_capabilities": [MOUNTED], **values}
-    return twice(driver.controller.CreateVolume, csi.CreateVolumeRequest(name=name, **values)).volume
-
-
-def publish(driver, name, target, **values):
-    values = {"volume_capability": MOUNTED, "secrets": SECRETS, **values}
-    return csi.NodePublishVolumeRequest(volume_id=name, target_path=target, **values)
-
-
-def text(path):
-    with open(path) as file:
-        return file.read()
-
+from driver import BLOCK, MOUNTED, PARAMETERS, SEVERAL, STATE, WORK, Driver, check, create, here, publish, refused, text, there, twice
 
 # MARK: The services
 
@@ -108,9 +28,10 @@ def it_tells_what_it_is(driver):
     check(types == {1, 2}, types)
     node = twice(driver.node.NodeGetInfo, csi.NodeGetInfoRequest())
     check(node.node_id == "node-1" and list(node.accessible_topology.segments.values()) == ["node-1"], node)
-    check(driver.node.NodeGetCapabilities(csi.NodeGetCapabilitiesRequest()).capabilities[0].rpc.type == 2, "statistics")
+    types = {one.rpc.type for one in driver.node.NodeGetCapabilities(csi.NodeGetCapabilitiesRequest()).capabilities}
+    check(types == {2, 5}, types)
     types = {one.rpc.type for one in driver.controller.ControllerGetCapabilities(csi.ControllerGetCapabilitiesRequest()).capabilities}
-    check(types == {1, 3, 4, 5, 6, 7}, types)
+    check(types == {1, 3, 4, 5, 6, 7, 13}, types)
 
 
 def a_volume_is_made_used_and_removed(driver):
@@ -144,39 +65,85 @@ def a_volume_is_made_used_and_removed(driver):
 
 
 def volumes_are_made_of_snapshots_and_of_volumes(driver):
-    volume = create(driver, "source")
+    volume = create(driver, "source", capacity_range=csi.CapacityRange(required_bytes=1 << 30))
     target = WORK + "/target"
-    driver.node.NodePublishVolume(publish(driver, "source", target))
+    driver.node.NodePublishVolume(publish(driver, here("source"), target))
     with open(target + "/Documents/new", "w") as file:
         file.write("before")
-    request = csi.CreateSnapshotRequest(source_volume_id="source", name="snapshot-1")
+    request = csi.CreateSnapshotRequest(source_volume_id=here("source"), name="snapshot-1")
     refused("FAILED_PRECONDITION", driver.controller.CreateSnapshot, request)
-    driver.node.NodeUnpublishVolume(csi.NodeUnpublishVolumeRequest(volume_id="source", target_path=target))
+    driver.node.NodeUnpublishVolume(csi.NodeUnpublishVolumeRequest(volume_id=here("source"), target_path=target))
     snapshot = twice(driver.controller.CreateSnapshot, request).snapshot
-    check(snapshot.ready_to_use and snapshot.size_bytes > 0 and snapshot.creation_time.seconds > 0, snapshot)
+    check(snapshot.ready_to_use and snapshot.size_bytes == 1 << 30 and snapshot.creation_time.seconds > 0, snapshot)
     create(driver, "other")
     refused("ALREADY_EXISTS", driver.controller.CreateSnapshot,
-            csi.CreateSnapshotRequest(source_volume_id="other", name="snapshot-1"))
+            csi.CreateSnapshotRequest(source_volume_id=here("other"), name="snapshot-1"))
     content = csi.VolumeContentSource(snapshot=csi.VolumeContentSource.SnapshotSource(snapshot_id=snapshot.snapshot_id))
     made = create(driver, "made", volume_content_source=content)
     check(made.content_source == content, made)
     create(driver, "cloned", volume_content_source=csi.VolumeContentSource(
         volume=csi.VolumeContentSource.VolumeSource(volume_id=volume.volume_id)))
     for name in "made", "cloned":
-        driver.node.NodePublishVolume(publish(driver, name, target))
+        driver.node.NodePublishVolume(publish(driver, here(name), target))
         check(text(target + "/Documents/new") == "before", name)
-        driver.node.NodeUnpublishVolume(csi.NodeUnpublishVolumeRequest(volume_id=name, target_path=target))
-    found = driver.controller.ListSnapshots(csi.ListSnapshotsRequest(source_volume_id="source")).entries
-    check([one.snapshot.snapshot_id for one in found] == ["snapshot-1"], found)
+        driver.node.NodeUnpublishVolume(csi.NodeUnpublishVolumeRequest(volume_id=here(name), target_path=target))
+    found = driver.controller.ListSnapshots(csi.ListSnapshotsRequest(source_volume_id=here("source"))).entries
+    check([one.snapshot.snapshot_id for one in found] == [here("snapshot-1")], found)
     check(not driver.controller.ListSnapshots(csi.ListSnapshotsRequest(snapshot_id="none")).entries, "none")
     # The source may go before what was made of it.
     for name in "source", "made", "cloned", "other":
-        driver.controller.DeleteVolume(csi.DeleteVolumeRequest(volume_id=name))
+        driver.controller.DeleteVolume(csi.DeleteVolumeRequest(volume_id=here(name)))
     create(driver, "later", volume_content_source=content)
-    driver.controller.DeleteVolume(csi.DeleteVolumeRequest(volume_id="later"))
-    twice(driver.controller.DeleteSnapshot, csi.DeleteSnapshotRequest(snapshot_id="snapshot-1"))
+    driver.controller.DeleteVolume(csi.DeleteVolumeRequest(volume_id=here("later")))
+    twice(driver.controller.DeleteSnapshot, csi.DeleteSnapshotRequest(snapshot_id=here("snapshot-1")))
     refused("NOT_FOUND", driver.controller.CreateVolume, csi.CreateVolumeRequest(
         name="late", parameters=PARAMETERS, volume_capabilities=[MOUNTED], volume_content_source=content))
+
+
+def a_volume_is_for_one_pod_at_a_time_where_that_is_asked(driver):
+    create(driver, "one")
+    modes = {mode: csi.VolumeCapability(mount=csi.VolumeCapability.MountVolume(),
+                                        access_mode=csi.VolumeCapability.AccessMode(mode="SINGLE_NODE_" + mode))
+             for mode in ("SINGLE_WRITER", "MULTI_WRITER")}
+    first, second = WORK + "/target-1", WORK + "/target-2"
+    twice(driver.node.NodePublishVolume, publish(driver, here("one"), first, volume_capability=modes["SINGLE_WRITER"]))
+    refused("FAILED_PRECONDITION", driver.node.NodePublishVolume,
+            publish(driver, here("one"), second, volume_capability=modes["SINGLE_WRITER"]))
+    check(not os.path.exists(second) and text(first + "/Documents/first"), "the first goes on")
+    twice(driver.node.NodePublishVolume, publish(driver, here("one"), second, volume_capability=modes["MULTI_WRITER"]))
+    for place in first, second:
+        driver.node.NodeUnpublishVolume(csi.NodeUnpublishVolumeRequest(volume_id=here("one"), target_path=place))
+    driver.controller.DeleteVolume(csi.DeleteVolumeRequest(volume_id=here("one")))
+
+
+def other_nodes_have_volumes_of_their_own(driver):
+    """An orchestrator asks any node, and goes on to the next."""
+    for source in (csi.VolumeContentSource(snapshot=csi.VolumeContentSource.SnapshotSource(snapshot_id=there("snap"))),
+                   csi.VolumeContentSource(volume=csi.VolumeContentSource.VolumeSource(volume_id=there("one")))):
+        refused("RESOURCE_EXHAUSTED", driver.controller.CreateVolume, csi.CreateVolumeRequest(
+            name="x", parameters=PARAMETERS, volume_capabilities=[MOUNTED], volume_content_source=source))
+    # They are not taken for gone.
+    create(driver, "one")
+    refused("FAILED_PRECONDITION", driver.controller.DeleteVolume, csi.DeleteVolumeRequest(volume_id=there("one")))
+    refused("FAILED_PRECONDITION", driver.controller.DeleteSnapshot, csi.DeleteSnapshotRequest(snapshot_id=there("snap")))
+    refused("NOT_FOUND", driver.node.NodePublishVolume, publish(driver, there("one"), WORK + "/target"))
+    refused("NOT_FOUND", driver.controller.CreateSnapshot,
+            csi.CreateSnapshotRequest(source_volume_id=there("one"), name="snap"))
+    driver.controller.DeleteVolume(csi.DeleteVolumeRequest(volume_id=here("one")))
+
+
+def a_removal_that_stopped_half_way_is_finished(driver):
+    """The record is gone, and the device is there."""
+    create(driver, "one")
+    subprocess.run(["cp", "-a", STATE + "/devices/one", WORK + "/away"], check=True)
+    driver.controller.DeleteVolume(csi.DeleteVolumeRequest(volume_id=here("one")))
+    for directory, call in (("devices", lambda: driver.controller.DeleteVolume(csi.DeleteVolumeRequest(volume_id=here("one")))),
+                            ("copies", lambda: driver.controller.DeleteSnapshot(
+                                csi.DeleteSnapshotRequest(snapshot_id=here("one"))))):
+        subprocess.run(["cp", "-a", WORK + "/away", f"{STATE}/{directory}/one"], check=True)
+        call()
+        check(os.listdir(f"{STATE}/{directory}") == [], directory)
+    shutil.rmtree(WORK + "/away")
 
 
 def a_pod_has_volumes_of_its_own(driver):
@@ -185,6 +152,8 @@ def a_pod_has_volumes_of_its_own(driver):
     os.makedirs(target, exist_ok=True)
     notes = publish(driver, "csi-aaa", target + "/notes", volume_context={**pod, **PARAMETERS, "name": "notes"})
     phone = publish(driver, "csi-bbb", target + "/phone", volume_context={**pod, "control-of": "notes", "uid": "0"})
+    # The first line of a secret is the passcode: files end with a line end.
+    notes.secrets["passcode"] += "\n"
     # The one that needs the other comes first, and comes again.
     refused("NOT_FOUND", driver.node.NodePublishVolume, phone)
     twice(driver.node.NodePublishVolume, notes)
@@ -214,14 +183,14 @@ def a_pod_gets_nothing_of_others(driver):
         driver, "csi-aaa", target, volume_context={**about, **attributes}, secrets={"passcode": "0"}))
     check(os.listdir(STATE + "/devices") == ["pvc-1"], os.listdir(STATE + "/devices"))
     # Neither does a mistaken identifier take a target away, nor does a target that is none tell anything.
-    driver.node.NodePublishVolume(publish(driver, "pvc-1", target))
+    driver.node.NodePublishVolume(publish(driver, here("pvc-1"), target))
     create(driver, "pvc-2")
-    twice(driver.node.NodeUnpublishVolume, csi.NodeUnpublishVolumeRequest(volume_id="pvc-2", target_path=target))
+    twice(driver.node.NodeUnpublishVolume, csi.NodeUnpublishVolumeRequest(volume_id=here("pvc-2"), target_path=target))
     check(text(target + "/Documents/first") == "from the template\n", "it stays")
-    refused("NOT_FOUND", driver.node.NodeGetVolumeStats, csi.NodeGetVolumeStatsRequest(volume_id="pvc-1", volume_path="/proc"))
-    driver.node.NodeUnpublishVolume(csi.NodeUnpublishVolumeRequest(volume_id="pvc-1", target_path=target))
+    refused("NOT_FOUND", driver.node.NodeGetVolumeStats, csi.NodeGetVolumeStatsRequest(volume_id=here("pvc-1"), volume_path="/proc"))
+    driver.node.NodeUnpublishVolume(csi.NodeUnpublishVolumeRequest(volume_id=here("pvc-1"), target_path=target))
     for name in "pvc-1", "pvc-2":
-        driver.controller.DeleteVolume(csi.DeleteVolumeRequest(volume_id=name))
+        driver.controller.DeleteVolume(csi.DeleteVolumeRequest(volume_id=here(name)))
 
 
 def the_example_job_has_its_volumes(driver):
@@ -263,11 +232,11 @@ def lists_come_in_pages(driver):
         token = page.next_token
         if not token:
             break
-    check(found == names, found)
+    check(found == [here(name) for name in names], found)
     check(len(driver.controller.ListVolumes(csi.ListVolumesRequest()).entries) == 5, "all at once")
     refused("ABORTED", driver.controller.ListVolumes, csi.ListVolumesRequest(starting_token="nothing"))
     refused("INVALID_ARGUMENT", driver.controller.ListVolumes, csi.ListVolumesRequest(max_entries=-1))
-    for name in names:
+    for name in found:
         driver.controller.DeleteVolume(csi.DeleteVolumeRequest(volume_id=name))
 
 
@@ -294,9 +263,9 @@ def mistakes_have_the_codes_of_the_specification(driver):
             name="x", parameters=PARAMETERS, volume_capabilities=[MOUNTED], volume_content_source=source))
     # One that is always read-only may be asked for again like any other.
     create(driver, "read", parameters={**PARAMETERS, "read-only": "true"})
-    twice(node.NodePublishVolume, publish(driver, "read", WORK + "/read"))
-    node.NodeUnpublishVolume(csi.NodeUnpublishVolumeRequest(volume_id="read", target_path=WORK + "/read"))
-    controller.DeleteVolume(csi.DeleteVolumeRequest(volume_id="read"))
+    twice(node.NodePublishVolume, publish(driver, here("read"), WORK + "/read"))
+    node.NodeUnpublishVolume(csi.NodeUnpublishVolumeRequest(volume_id=here("read"), target_path=WORK + "/read"))
+    controller.DeleteVolume(csi.DeleteVolumeRequest(volume_id=here("read")))
     elsewhere = csi.TopologyRequirement(requisite=[csi.Topology(segments={"topology.csi.appcontainer.dev/node": "node-2"})])
     refused("RESOURCE_EXHAUSTED", controller.CreateVolume, csi.CreateVolumeRequest(
         name="x", parameters=PARAMETERS, volume_capabilities=[MOUNTED], accessibility_requirements=elsewhere))
@@ -331,15 +300,15 @@ def mistakes_have_the_codes_of_the_specification(driver):
     create(driver, "one")
     refused("ALREADY_EXISTS", controller.CreateVolume, csi.CreateVolumeRequest(
         name="one", parameters={**PARAMETERS, "capacity": "2G"}, volume_capabilities=[MOUNTED]))
-    refused("UNAUTHENTICATED", node.NodePublishVolume, publish(driver, "one", WORK + "/one", secrets={"passcode": "0"}))
+    refused("UNAUTHENTICATED", node.NodePublishVolume, publish(driver, here("one"), WORK + "/one", secrets={"passcode": "0"}))
     check(not os.path.ismount(WORK + "/one"), "nothing is left")
     answer = controller.ValidateVolumeCapabilities(
-        csi.ValidateVolumeCapabilitiesRequest(volume_id="one", volume_capabilities=[MOUNTED]))
+        csi.ValidateVolumeCapabilitiesRequest(volume_id=here("one"), volume_capabilities=[MOUNTED]))
     check(answer.confirmed.volume_capabilities[0] == MOUNTED, answer)
     answer = controller.ValidateVolumeCapabilities(
-        csi.ValidateVolumeCapabilitiesRequest(volume_id="one", volume_capabilities=[BLOCK]))
+        csi.ValidateVolumeCapabilitiesRequest(volume_id=here("one"), volume_capabilities=[BLOCK]))
     check(not answer.HasField("confirmed") and answer.message, answer)
-    controller.DeleteVolume(csi.DeleteVolumeRequest(volume_id="one"))
+    controller.DeleteVolume(csi.DeleteVolumeRequest(volume_id=here("one")))
     # Any name that the specification allows is taken.
     for name in "with space", "\u00e4\u00f6\u00fc", "a/b", "-x", "n" * 128:
         volume = create(driver, name)
@@ -350,17 +319,17 @@ def mistakes_have_the_codes_of_the_specification(driver):
 def mounts_outlive_the_driver(driver):
     create(driver, "one")
     target = WORK + "/target"
-    driver.node.NodePublishVolume(publish(driver, "one", target))
+    driver.node.NodePublishVolume(publish(driver, here("one"), target))
     for number in signal.SIGTERM, signal.SIGKILL:
         driver.end(number)
         check(text(target + "/Documents/first") == "from the template\n", "read without a driver")
         driver.start()
         check(text(target + "/Documents/first") == "from the template\n", "read with the next one")
-        twice(driver.node.NodePublishVolume, publish(driver, "one", target))
+        twice(driver.node.NodePublishVolume, publish(driver, here("one"), target))
     driver.killed()
-    twice(driver.node.NodeUnpublishVolume, csi.NodeUnpublishVolumeRequest(volume_id="one", target_path=target))
+    twice(driver.node.NodeUnpublishVolume, csi.NodeUnpublishVolumeRequest(volume_id=here("one"), target_path=target))
     driver.killed()
-    twice(driver.controller.DeleteVolume, csi.DeleteVolumeRequest(volume_id="one"))
+    twice(driver.controller.DeleteVolume, csi.DeleteVolumeRequest(volume_id=here("one")))
 
 
 def kills_between_calls_leave_nothing(driver):
@@ -369,11 +338,11 @@ def kills_between_calls_leave_nothing(driver):
     steps = (
         lambda: driver.controller.CreateVolume.future(
             csi.CreateVolumeRequest(name="one", parameters=PARAMETERS, volume_capabilities=[MOUNTED])),
-        lambda: driver.node.NodePublishVolume.future(publish(driver, "one", target)),
-        lambda: driver.node.NodeUnpublishVolume.future(csi.NodeUnpublishVolumeRequest(volume_id="one", target_path=target)),
-        lambda: driver.controller.CreateSnapshot.future(csi.CreateSnapshotRequest(source_volume_id="one", name="snap")),
-        lambda: driver.controller.DeleteSnapshot.future(csi.DeleteSnapshotRequest(snapshot_id="snap")),
-        lambda: driver.controller.DeleteVolume.future(csi.DeleteVolumeRequest(volume_id="one")))
+        lambda: driver.node.NodePublishVolume.future(publish(driver, here("one"), target, readonly=True)),
+        lambda: driver.node.NodeUnpublishVolume.future(csi.NodeUnpublishVolumeRequest(volume_id=here("one"), target_path=target)),
+        lambda: driver.controller.CreateSnapshot.future(csi.CreateSnapshotRequest(source_volume_id=here("one"), name="snap")),
+        lambda: driver.controller.DeleteSnapshot.future(csi.DeleteSnapshotRequest(snapshot_id=here("snap"))),
+        lambda: driver.controller.DeleteVolume.future(csi.DeleteVolumeRequest(volume_id=here("one"))))
     for pause in 0, 0.005, 0.02, 0.05:
         for step in steps:
             call = step()
@@ -385,25 +354,31 @@ def kills_between_calls_leave_nothing(driver):
 
 def main():
     driver = Driver()
-    functions = [it_tells_what_it_is, a_volume_is_made_used_and_removed, volumes_are_made_of_snapshots_and_of_volumes,
-                 a_pod_has_volumes_of_its_own, a_pod_gets_nothing_of_others, the_example_job_has_its_volumes, lists_come_in_pages,
-                 mistakes_have_the_codes_of_the_specification, mounts_outlive_the_driver, kills_between_calls_leave_nothing]
+    functions = [
+        it_tells_what_it_is, a_volume_is_made_used_and_removed, volumes_are_made_of_snapshots_and_of_volumes,
+        a_volume_is_for_one_pod_at_a_time_where_that_is_asked, other_nodes_have_volumes_of_their_own,
+        a_removal_that_stopped_half_way_is_finished, a_pod_has_volumes_of_its_own, a_pod_gets_nothing_of_others,
+        the_example_job_has_its_volumes, lists_come_in_pages, mistakes_have_the_codes_of_the_specification,
+        mounts_outlive_the_driver, kills_between_calls_leave_nothing,
+    ]
     passed = failed = 0
-    for function in functions:
-        if sys.argv[3:] and function.__name__ not in sys.argv[3:]:
-            continue
-        try:
-            function(driver)
-            for place in "devices", "volumes", "mounts", "snapshots", "copies":
-                check(os.listdir(f"{STATE}/{place}") == [], "left in", place, os.listdir(f"{STATE}/{place}"))
-            with open("/proc/self/mounts") as mounts:
-                check(WORK not in mounts.read(), "mounts are left")
-            passed += 1
-            print("ok     ", function.__name__.replace("_", " "), flush=True)
-        except (AssertionError, OSError, grpc.RpcError) as error:
-            failed += 1
-            print("FAILED ", function.__name__.replace("_", " "), repr(error), flush=True)
-    driver.end()
+    try:
+        for function in functions:
+            if sys.argv[3:] and function.__name__ not in sys.argv[3:]:
+                continue
+            try:
+                function(driver)
+                for place in "devices", "volumes", "mounts", "snapshots", "copies":
+                    check(os.listdir(f"{STATE}/{place}") == [], "left in", place, os.listdir(f"{STATE}/{place}"))
+                with open("/proc/self/mounts") as mounts:
+                    check(WORK not in mounts.read(), "mounts are left")
+                passed += 1
+                print("ok     ", function.__name__.replace("_", " "), flush=True)
+            except (AssertionError, OSError, subprocess.SubprocessError, grpc.RpcError) as error:
+                failed += 1
+                print("FAILED ", function.__name__.replace("_", " "), repr(error), flush=True)
+    finally:
+        driver.end()
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
 

@@ -11,27 +11,40 @@ import sys
 import kubernetes_validate
 import yaml
 
-DEPLOY = pathlib.Path(__file__).resolve().parent.parent / "deploy"
+FOLDERS = [pathlib.Path(__file__).resolve().parent.parent / name for name in ("deploy", "snapshots")]
 DRIVER = sys.argv[1]
 # Versions of Kubernetes that are looked at: this one, and each minor one up to the last whose schema is at hand.
 OLDEST = 28
 
 
 def documents():
-    for path in sorted(DEPLOY.glob("*.yaml")):
-        for document in yaml.safe_load_all(path.read_text()):
-            yield path.name, document
+    """All objects. Kubernetes has no schemas for those of kustomize and of the snapshots' own definitions."""
+    for folder in FOLDERS:
+        for path in sorted(folder.glob("*.yaml")):
+            for document in yaml.safe_load_all(path.read_text()):
+                if isinstance(document, dict):
+                    yield path.name, document
+    yield "the set with snapshots", with_snapshots()
 
 
 def of_kind(kind):
     return [document for _, document in documents() if document["kind"] == kind]
 
 
+def with_snapshots():
+    """The DaemonSet as the patch of the snapshots leaves it."""
+    node = yaml.safe_load((FOLDERS[0] / "node.yaml").read_text())
+    change, = yaml.safe_load((FOLDERS[1] / "snapshotter.yaml").read_text())
+    assert (change["op"], change["path"]) == ("add", "/spec/template/spec/containers/-"), change
+    node["spec"]["template"]["spec"]["containers"].append(change["value"])
+    return node
+
+
 def schemas_take_them():
     newest = int(kubernetes_validate.latest_version().split(".")[1])
     for minor in range(OLDEST, newest + 1):
         for name, document in documents():
-            if document["kind"] == "Kustomization":
+            if document["kind"] in ("Kustomization", "VolumeSnapshotClass"):
                 continue
             try:
                 kubernetes_validate.validate(document, f"1.{minor}", strict=True)
@@ -50,23 +63,27 @@ def a_mistake_is_found():
 
 
 def all_are_of_the_kustomization():
-    kustomization, = of_kind("Kustomization")
-    others = {path.name for path in DEPLOY.glob("*.yaml")} - {"kustomization.yaml", "job.yaml"}
-    assert set(kustomization["resources"]) == others, others
+    for folder, kustomization in zip(FOLDERS, of_kind("Kustomization"), strict=True):
+        others = {path.name for path in folder.glob("*.yaml")} - {"kustomization.yaml", "job.yaml"}
+        named = set(kustomization["resources"]) | {patch["path"] for patch in kustomization.get("patches", [])}
+        assert named - {"../deploy"} == others, (named, others)
 
 
 def names_are_the_drivers():
     driver, = of_kind("CSIDriver")
     name = driver["metadata"]["name"]
     assert [one["provisioner"] for one in of_kind("StorageClass")] == [name]
+    assert [one["driver"] for one in of_kind("VolumeSnapshotClass")] == [name]
     job, = of_kind("Job")
     volumes = [volume["csi"] for volume in job["spec"]["template"]["spec"]["volumes"]]
     assert volumes and all(volume["driver"] == name for volume in volumes), volumes
-    rights = of_kind("ClusterRoleBinding")[0]
-    roles = {role["metadata"]["name"] for role in of_kind("ClusterRole")}
     accounts = {(account["metadata"]["name"], account["metadata"]["namespace"]) for account in of_kind("ServiceAccount")}
-    assert rights["roleRef"]["name"] in roles
-    assert {(one["name"], one["namespace"]) for one in rights["subjects"]} == accounts
+    for kind in "Role", "ClusterRole":
+        roles = [role["metadata"]["name"] for role in of_kind(kind)]
+        bindings = of_kind(kind + "Binding")
+        assert roles and [binding["roleRef"]["name"] for binding in bindings] == roles, (kind, roles)
+        for binding in bindings:
+            assert {(one["name"], one["namespace"]) for one in binding["subjects"]} == accounts, binding
     spec = of_kind("DaemonSet")[0]["spec"]["template"]["spec"]
     assert spec["serviceAccountName"] in {account for account, _ in accounts}
 

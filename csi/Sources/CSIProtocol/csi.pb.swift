@@ -746,6 +746,7 @@ public nonisolated struct Csi_V1_ControllerServiceCapability: Sendable {
       case createDeleteSnapshot // = 5
       case listSnapshots // = 6
       case cloneVolume // = 7
+      case singleNodeMultiWriter // = 13
       case UNRECOGNIZED(Int)
 
       public init() {
@@ -762,6 +763,7 @@ public nonisolated struct Csi_V1_ControllerServiceCapability: Sendable {
         case 5: self = .createDeleteSnapshot
         case 6: self = .listSnapshots
         case 7: self = .cloneVolume
+        case 13: self = .singleNodeMultiWriter
         default: self = .UNRECOGNIZED(rawValue)
         }
       }
@@ -776,6 +778,7 @@ public nonisolated struct Csi_V1_ControllerServiceCapability: Sendable {
         case .createDeleteSnapshot: return 5
         case .listSnapshots: return 6
         case .cloneVolume: return 7
+        case .singleNodeMultiWriter: return 13
         case .UNRECOGNIZED(let i): return i
         }
       }
@@ -790,6 +793,7 @@ public nonisolated struct Csi_V1_ControllerServiceCapability: Sendable {
         .createDeleteSnapshot,
         .listSnapshots,
         .cloneVolume,
+        .singleNodeMultiWriter,
       ]
 
     }
@@ -1158,6 +1162,7 @@ public nonisolated struct Csi_V1_NodeServiceCapability: Sendable {
       case unknown // = 0
       case stageUnstageVolume // = 1
       case getVolumeStats // = 2
+      case singleNodeMultiWriter // = 5
       case UNRECOGNIZED(Int)
 
       public init() {
@@ -1169,6 +1174,7 @@ public nonisolated struct Csi_V1_NodeServiceCapability: Sendable {
         case 0: self = .unknown
         case 1: self = .stageUnstageVolume
         case 2: self = .getVolumeStats
+        case 5: self = .singleNodeMultiWriter
         default: self = .UNRECOGNIZED(rawValue)
         }
       }
@@ -1178,6 +1184,7 @@ public nonisolated struct Csi_V1_NodeServiceCapability: Sendable {
         case .unknown: return 0
         case .stageUnstageVolume: return 1
         case .getVolumeStats: return 2
+        case .singleNodeMultiWriter: return 5
         case .UNRECOGNIZED(let i): return i
         }
       }
@@ -1187,6 +1194,7 @@ public nonisolated struct Csi_V1_NodeServiceCapability: Sendable {
         .unknown,
         .stageUnstageVolume,
         .getVolumeStats,
+        .singleNodeMultiWriter,
       ]
 
     }
@@ -2503,7 +2511,7 @@ nonisolated extension Csi_V1_ControllerServiceCapability.RPC: SwiftProtobuf.Mess
 }
 
 nonisolated extension Csi_V1_ControllerServiceCapability.RPC.TypeEnum: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0UNKNOWN\0\u{1}CREATE_DELETE_VOLUME\0\u{1}PUBLISH_UNPUBLISH_VOLUME\0\u{1}LIST_VOLUMES\0\u{1}GET_CAPACITY\0\u{1}CREATE_DELETE_SNAPSHOT\0\u{1}LIST_SNAPSHOTS\0\u{1}CLONE_VOLUME\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0UNKNOWN\0\u{1}CREATE_DELETE_VOLUME\0\u{1}PUBLISH_UNPUBLISH_VOLUME\0\u{1}LIST_VOLUMES\0\u{1}GET_CAPACITY\0\u{1}CREATE_DELETE_SNAPSHOT\0\u{1}LIST_SNAPSHOTS\0\u{1}CLONE_VOLUME\0\u{2}\u{6}SINGLE_NODE_MULTI_WRITER\0")
 }
 
 nonisolated extension Csi_V1_CreateSnapshotRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -3199,7 +3207,7 @@ nonisolated extension Csi_V1_NodeServiceCapability.RPC: SwiftProtobuf.Message, S
 }
 
 nonisolated extension Csi_V1_NodeServiceCapability.RPC.TypeEnum: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0UNKNOWN\0\u{1}STAGE_UNSTAGE_VOLUME\0\u{1}GET_VOLUME_STATS\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0UNKNOWN\0\u{1}STAGE_UNSTAGE_VOLUME\0\u{1}GET_VOLUME_STATS\0\u{2}\u{3}SINGLE_NODE_MULTI_WRITER\0")
 }
 
 nonisolated extension Csi_V1_NodeGetInfoRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

@@ -9,9 +9,11 @@ import Volumes
 struct ControllerService: Csi_V1_Controller.SimpleServiceProtocol {
     private let store: VolumeStore
     private let node: String
+    private let identifiers: Identifiers
 
     init(_ store: VolumeStore, node: String) {
         (self.store, self.node) = (store, node)
+        identifiers = Identifiers(node: node)
     }
 
     private var topology: Csi_V1_Topology { .with { $0.segments = [Driver.topologyKey: node] } }
@@ -21,6 +23,7 @@ struct ControllerService: Csi_V1_Controller.SimpleServiceProtocol {
     ) async throws -> Csi_V1_ControllerGetCapabilitiesResponse {
         let types: [Csi_V1_ControllerServiceCapability.RPC.TypeEnum] = [
             .createDeleteVolume, .listVolumes, .getCapacity, .createDeleteSnapshot, .listSnapshots, .cloneVolume,
+            .singleNodeMultiWriter,
         ]
         return .with { $0.capabilities = types.map { type in .with { $0.rpc.type = type } } }
     }
@@ -38,11 +41,11 @@ struct ControllerService: Csi_V1_Controller.SimpleServiceProtocol {
             throw RPCError(code: .resourceExhausted, message: "the volume is wanted on other nodes than \(node)")
         }
         let name = VolumeParameters.name(for: request.name)
-        let options = try VolumeParameters.options(of: request)
+        let options = try VolumeParameters.options(of: request, identifiers)
         try await answering { () async throws(Complaint) in try await store.create(name, options: options) }
         return .with {
             $0.volume = .with {
-                $0.volumeID = name
+                $0.volumeID = identifiers.identifier(of: name)
                 $0.capacityBytes = options["capacity"].flatMap { Int64($0) } ?? 0
                 if request.hasVolumeContentSource { $0.contentSource = request.volumeContentSource }
                 $0.accessibleTopology = [topology]
@@ -54,9 +57,8 @@ struct ControllerService: Csi_V1_Controller.SimpleServiceProtocol {
         request: Csi_V1_DeleteVolumeRequest, context: ServerContext
     ) async throws -> Csi_V1_DeleteVolumeResponse {
         guard !request.volumeID.isEmpty else { throw RPCError.missing("volume_id") }
-        // An identifier that this driver never gave is that of a volume that is gone.
-        guard (try? VolumeName(request.volumeID)) != nil else { return .init() }
-        try await answering { () async throws(Complaint) in try await store.remove(request.volumeID) }
+        guard let name = try identifiers.removed(request.volumeID, "volume") else { return .init() }
+        try await answering { () async throws(Complaint) in try await store.remove(name) }
         return .init()
     }
 
@@ -65,7 +67,8 @@ struct ControllerService: Csi_V1_Controller.SimpleServiceProtocol {
     ) async throws -> Csi_V1_ValidateVolumeCapabilitiesResponse {
         guard !request.volumeID.isEmpty else { throw RPCError.missing("volume_id") }
         guard !request.volumeCapabilities.isEmpty else { throw RPCError.missing("volume_capabilities") }
-        _ = try await answering { () async throws(Complaint) in try store.known(request.volumeID) }
+        let name = try identifiers.required(request.volumeID, "volume")
+        _ = try await answering { () async throws(Complaint) in try store.volume(name) }
         if let flaw = request.volumeCapabilities.lazy.compactMap(\.flaw).first {
             return .with { $0.message = flaw }
         }
@@ -86,7 +89,7 @@ struct ControllerService: Csi_V1_Controller.SimpleServiceProtocol {
             $0.entries = page.entries.map { volume in
                 .with {
                     $0.volume = .with {
-                        $0.volumeID = volume.name
+                        $0.volumeID = identifiers.identifier(of: volume.name)
                         $0.accessibleTopology = [topology]
                     }
                 }
@@ -111,19 +114,19 @@ struct ControllerService: Csi_V1_Controller.SimpleServiceProtocol {
         guard !request.sourceVolumeID.isEmpty else { throw RPCError.missing("source_volume_id") }
         guard !request.name.isEmpty else { throw RPCError.missing("name") }
         let name = VolumeParameters.name(for: request.name)
+        let source = try identifiers.required(request.sourceVolumeID, "volume")
         let snapshot = try await answering { () async throws(Complaint) in
-            try store.known(request.sourceVolumeID)
-            return try await store.createSnapshot(name, of: request.sourceVolumeID)
+            try await store.createSnapshot(name, of: source)
         }
-        return .with { $0.snapshot = ControllerService.shown(snapshot) }
+        return .with { $0.snapshot = shown(snapshot) }
     }
 
     func deleteSnapshot(
         request: Csi_V1_DeleteSnapshotRequest, context: ServerContext
     ) async throws -> Csi_V1_DeleteSnapshotResponse {
         guard !request.snapshotID.isEmpty else { throw RPCError.missing("snapshot_id") }
-        guard (try? VolumeName(request.snapshotID)) != nil else { return .init() }
-        try await answering { () async throws(Complaint) in try await store.removeSnapshot(request.snapshotID) }
+        guard let name = try identifiers.removed(request.snapshotID, "snapshot") else { return .init() }
+        try await answering { () async throws(Complaint) in try await store.removeSnapshot(name) }
         return .init()
     }
 
@@ -131,21 +134,21 @@ struct ControllerService: Csi_V1_Controller.SimpleServiceProtocol {
         request: Csi_V1_ListSnapshotsRequest, context: ServerContext
     ) async throws -> Csi_V1_ListSnapshotsResponse {
         let wanted = store.snapshots.filter { snapshot in
-            (request.snapshotID.isEmpty || snapshot.name == request.snapshotID)
-                && (request.sourceVolumeID.isEmpty || snapshot.volume == request.sourceVolumeID)
+            (request.snapshotID.isEmpty || snapshot.name == identifiers.name(of: request.snapshotID))
+                && (request.sourceVolumeID.isEmpty || snapshot.volume == identifiers.name(of: request.sourceVolumeID))
         }
         let page = try Page(wanted, by: \.name, from: request.startingToken, most: request.maxEntries)
         return .with {
-            $0.entries = page.entries.map { snapshot in .with { $0.snapshot = ControllerService.shown(snapshot) } }
+            $0.entries = page.entries.map { snapshot in .with { $0.snapshot = shown(snapshot) } }
             $0.nextToken = page.next
         }
     }
 
-    private static func shown(_ snapshot: VolumeStore.Snapshot) -> Csi_V1_Snapshot {
+    private func shown(_ snapshot: VolumeStore.Snapshot) -> Csi_V1_Snapshot {
         .with {
-            $0.snapshotID = snapshot.name
-            $0.sourceVolumeID = snapshot.volume
-            $0.sizeBytes = snapshot.size
+            $0.snapshotID = identifiers.identifier(of: snapshot.name)
+            $0.sourceVolumeID = identifiers.identifier(of: snapshot.volume)
+            $0.sizeBytes = snapshot.capacity
             $0.creationTime = Google_Protobuf_Timestamp(
                 seconds: snapshot.created / 1_000_000_000, nanos: Int32(snapshot.created % 1_000_000_000))
             $0.readyToUse = true

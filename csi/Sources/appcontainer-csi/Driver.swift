@@ -48,9 +48,9 @@ struct Driver: AsyncParsableCommand {
         guard FileManager.default.isExecutableFile(atPath: program) else {
             throw ValidationError("There is no program \(program); name the command appcontainer with --program")
         }
-        let store = try VolumeStore(state: state, templates: templates, secrets: secrets, program: program) {
-            Driver.tell($0)
-        }
+        let store = try VolumeStore(
+            state: state, templates: templates, secrets: secrets, program: program,
+            slice: "appcontainer-csi.slice", warn: Driver.tell)
         for failure in try await store.recover() { Driver.tell(failure) }
         try VolumeStore.clear(socket)
         let server = GRPCServer(

@@ -10,9 +10,11 @@ import Volumes
 struct NodeService: Csi_V1_Node.SimpleServiceProtocol {
     private let store: VolumeStore
     private let node: String
+    private let identifiers: Identifiers
 
     init(_ store: VolumeStore, node: String) {
         (self.store, self.node) = (store, node)
+        identifiers = Identifiers(node: node)
     }
 
     func nodeGetInfo(
@@ -27,7 +29,9 @@ struct NodeService: Csi_V1_Node.SimpleServiceProtocol {
     func nodeGetCapabilities(
         request: Csi_V1_NodeGetCapabilitiesRequest, context: ServerContext
     ) async throws -> Csi_V1_NodeGetCapabilitiesResponse {
-        .with { $0.capabilities = [.with { $0.rpc.type = .getVolumeStats }] }
+        .with {
+            $0.capabilities = [.getVolumeStats, .singleNodeMultiWriter].map { type in .with { $0.rpc.type = type } }
+        }
     }
 
     func nodePublishVolume(
@@ -43,18 +47,16 @@ struct NodeService: Csi_V1_Node.SimpleServiceProtocol {
         let context = request.volumeContext
         let isEphemeral = VolumeParameters.isEphemeral(context)
         let options = isEphemeral ? try VolumeParameters.options(ofPodsOwn: context) : [:]
-        var name = request.volumeID
+        let name =
+            isEphemeral
+            ? VolumeParameters.name(ofPodsOwn: context, identifier: request.volumeID)
+            : try identifiers.required(request.volumeID, "volume")
+        let mode = request.volumeCapability.accessMode.mode
         try await answering { () async throws(Complaint) in
-            if isEphemeral {
-                name = VolumeParameters.name(ofPodsOwn: context, identifier: request.volumeID)
-                try await store.create(name, options: options, isEphemeral: true)
-            } else {
-                _ = try store.known(name)
-            }
-            let mode = request.volumeCapability.accessMode.mode
+            if isEphemeral { try await store.create(name, options: options, isEphemeral: true) }
             try await store.publish(
                 name, at: request.targetPath, isReadOnly: request.readonly || mode == .singleNodeReaderOnly,
-                passcode: request.secrets["passcode"])
+                isAlone: mode == .singleNodeSingleWriter, passcode: VolumeParameters.passcode(of: request.secrets))
         }
         return .init()
     }
@@ -65,7 +67,9 @@ struct NodeService: Csi_V1_Node.SimpleServiceProtocol {
         guard !request.volumeID.isEmpty else { throw RPCError.missing("volume_id") }
         guard !request.targetPath.isEmpty else { throw RPCError.missing("target_path") }
         try await answering { () async throws(Complaint) in
-            try await store.unpublish(request.volumeID, from: request.targetPath)
+            // A volume of a pod's own has the orchestrator's identifier.
+            let name = identifiers.name(of: request.volumeID) ?? request.volumeID
+            try await store.unpublish(name, from: request.targetPath)
         }
         return .init()
     }

@@ -44,14 +44,21 @@ enum VolumeParameters {
     /// The name of the volume or snapshot that an orchestrator suggests.
     static func name(for suggested: String) -> String { VolumeName(for: suggested).text }
 
+    /// The passcode of a secret: the first line, as of a file of passcodes.
+    static func passcode(of secrets: [String: String]) -> String? {
+        secrets["passcode"].map { String($0.prefix { !$0.isNewline }) }
+    }
+
     /// The options of a volume that is asked for.
-    static func options(of request: Csi_V1_CreateVolumeRequest) throws(RPCError) -> [String: String] {
+    static func options(
+        of request: Csi_V1_CreateVolumeRequest, _ identifiers: Identifiers
+    ) throws(RPCError) -> [String: String] {
         var options = request.parameters.filter { !$0.key.hasPrefix(orchestrators) }
         if request.hasVolumeContentSource {
             options["template"] = nil
             switch request.volumeContentSource.type {
-            case .snapshot(let snapshot): options["snapshot"] = try known(snapshot.snapshotID, "snapshot")
-            case .volume(let volume): options["copy-of"] = try known(volume.volumeID, "volume")
+            case .snapshot(let snapshot): options["snapshot"] = try identifiers.source(snapshot.snapshotID, "snapshot")
+            case .volume(let volume): options["copy-of"] = try identifiers.source(volume.volumeID, "volume")
             case nil: throw .missing("type of volume_content_source")
             }
         }
@@ -68,12 +75,4 @@ enum VolumeParameters {
     }
 
     private static let leastCapacity: Int64 = 1 << 20
-
-    /// An identifier that this driver may have given.
-    private static func known(_ identifier: String, _ noun: String) throws(RPCError) -> String {
-        guard (try? VolumeName(identifier)) != nil else {
-            throw RPCError(code: .notFound, message: "there is no \(noun) of that identifier")
-        }
-        return identifier
-    }
 }
