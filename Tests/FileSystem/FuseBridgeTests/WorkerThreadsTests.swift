@@ -20,16 +20,32 @@ import Testing
         }
 
         func serve(_ worker: Int) {
-            running.access { $0 += 1 }
             while true {
                 let awakening = threads.sleep(worker)
                 awakenings.access { $0[worker, default: []].append(awakening) }
                 if awakening != .called { break }
             }
-            running.access { $0 -= 1 }
         }
 
-        func call(leaving reserve: Int = 0) -> Bool { threads.call(leaving: reserve) { self.serve($0) } }
+        /// A thread that was made counts before it begins, which may take a busy machine a while.
+        private final class Count: Sendable {
+            private let running: Monitor<Int>
+
+            init(_ running: Monitor<Int>) {
+                self.running = running
+                running.access { $0 += 1 }
+            }
+
+            deinit { running.access { $0 -= 1 } }
+        }
+
+        /// The body of a thread. Dropped by a call that makes none.
+        func body() -> @Sendable (Int) -> Void {
+            let count = Count(running)
+            return { worker in withExtendedLifetime(count) { self.serve(worker) } }
+        }
+
+        func call(leaving reserve: Int = 0) -> Bool { threads.call(leaving: reserve, body()) }
 
         /// Waits until so many awakenings of a kind were seen.
         func wait(for count: Int, _ kind: WorkerThreads.Awakening) {
@@ -44,7 +60,7 @@ import Testing
 
     @Test func `a worker that sleeps is woken before another gets a thread`() throws {
         let pool = Pool(4, quietMilliseconds: 3_600_000)
-        try pool.threads.callFirst { pool.serve($0) }
+        try pool.threads.callFirst(pool.body())
         for turn in 1...20 {
             eventually("a call of the one that sleeps") { pool.call(leaving: 3) }
             pool.wait(for: turn, .called)
@@ -72,7 +88,7 @@ import Testing
 
     @Test func `a thread without work ends, and its worker gets another`() throws {
         let pool = Pool(2, quietMilliseconds: 1)
-        try pool.threads.callFirst { pool.serve($0) }
+        try pool.threads.callFirst(pool.body())
         pool.wait(for: 1, .idle)
         for turn in 2...50 {
             eventually("a call") { pool.call() }
@@ -106,7 +122,7 @@ import Testing
 
     @Test func `all that sleep end with the session`() throws {
         let pool = Pool(4, quietMilliseconds: 3_600_000)
-        try pool.threads.callFirst { pool.serve($0) }
+        try pool.threads.callFirst(pool.body())
         for _ in 0..<3 { #expect(pool.call()) }
         pool.end()
         #expect(pool.running.access { $0 } == 0)
