@@ -69,6 +69,14 @@ import Testing
         VolumeRecord(name: try VolumeName(name), options: [:], device: try VolumeName(name), app: nil)
     }
 
+    @Test func `a record that was half written goes with the next start`() throws {
+        let first = try table()
+        try first.write(record("a"))
+        try "{".write(toFile: scratch[".b.json.new"], atomically: false, encoding: .utf8)
+        #expect(try table().records.map(\.name) == ["a"])
+        #expect(scratch.names == ["a.json"])
+    }
+
     @Test func `records are there again in another process, in the order of their names`() throws {
         let first = try table()
         for name in ["b", "a", "c"] { try first.write(record(name)) }

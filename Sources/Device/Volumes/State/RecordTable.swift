@@ -36,12 +36,14 @@ final class RecordTable<Record: StoredRecord>: Sendable {
     /// Bytes of a file that is read.
     private let longest = 1 << 20
 
-    /// Reads all records. One that cannot be read is told when it is asked for.
+    /// Reads all records, and removes those that were half written. One that cannot be read is told when it is asked
+    /// for.
     init(_ directory: SharedDescriptor, path: String) throws(Complaint) {
         (self.directory, self.path) = (directory, path)
         let files = try Complaint.wrap("cannot list \(path)") { () throws(SystemError) in
             try directory.descriptor.names { _ in true }
         }
+        for file in files where RecordFile.isRemains(file) { try? directory.descriptor.removeFile(file) }
         for file in files where file.text.hasSuffix(suffix) {
             let name = String(file.text.dropLast(suffix.count))
             guard (try? VolumeName(name)) != nil else { continue }

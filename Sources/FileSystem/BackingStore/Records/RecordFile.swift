@@ -24,6 +24,11 @@ public struct RecordFile: Sendable {
     /// The new file's name until it is complete. A kill may leave it; the next replacement removes it.
     private var replacement: FileName { FileName(".\(name.text).new")! }
 
+    /// Whether a name is that of a new version which a process that was killed has left.
+    public static func isRemains(_ name: FileName) -> Bool {
+        name.text.hasPrefix(".") && name.text.hasSuffix(".new")
+    }
+
     /// - Returns: nil if there is no such file.
     /// - Throws: EFBIG beyond the limit, in bytes.
     public func read(
