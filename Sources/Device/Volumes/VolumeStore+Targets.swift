@@ -38,9 +38,7 @@ extension VolumeStore {
         let isOthers = records.contains { $0.name != name && !$0.isEphemeral && $0.uses.contains(target) }
         guard !isOthers || !records.contains(where: { $0.name == name }) else { return }
         try await blocking { () throws(Complaint) in
-            try Complaint.wrap("cannot unmount \(target)") { () throws(SystemError) in
-                while MountInfo.topmost(at: target) != nil { try HostMount.unmount(target, .lazily) }
-            }
+            try VolumeStore.unmountAll(at: target)
             do throws(SystemError) {
                 try HostDirectory.remove(target)
             } catch {

@@ -102,7 +102,7 @@ extension VolumeStore {
         guard geteuid() == 0 else { return try await processes.send(request, to: client) }
         if HostMount.isReadOnly(place), (try? Descriptor.connected(toSocket: socket(record))) != nil { return }
         // That of a process that has ended, or of a begin that was interrupted.
-        try unmount(place)
+        try VolumeStore.unmountAll(at: place)
         try Complaint.wrap("cannot mount \(place)") { () throws(SystemError) in try HostMount.mountMemory(at: place) }
         do throws(Complaint) {
             try await processes.send(request, to: client)
@@ -110,12 +110,13 @@ extension VolumeStore {
                 try HostMount.makeMemoryReadOnly(place)
             }
         } catch {
-            try? unmount(place)
+            try? VolumeStore.unmountAll(at: place)
             throw error
         }
     }
 
-    private func unmount(_ place: String) throws(Complaint) {
+    /// Takes away all that is mounted at a place.
+    static func unmountAll(at place: String) throws(Complaint) {
         try Complaint.wrap("cannot unmount \(place)") { () throws(SystemError) in
             while MountInfo.topmost(at: place) != nil { try HostMount.unmount(place, .lazily) }
         }
@@ -147,7 +148,7 @@ extension VolumeStore {
 
     /// Removes a mount point, with the mount that nobody serves any more.
     func removeMountPoint(_ name: String) {
-        guard (try? unmount(state.mountPoint(name))) != nil else { return }
+        guard (try? VolumeStore.unmountAll(at: state.mountPoint(name))) != nil else { return }
         state.removeMountPoint(name)
     }
 
