@@ -271,20 +271,27 @@ case_foreground_serves_until_it_is_ended() {
     eventually not_a_mount_point
 }
 
+# The least of five, in milliseconds, so far $1, and of a command now.
+least() {
+    local from took
+    from=$(date +%s%N)
+    "${@:2}" >/dev/null
+    took=$((($(date +%s%N) - from) / 1000000))
+    echo $((took < $1 ? took : $1))
+}
+
+# Measured against another command, as a test shares its machine with others.
 case_mount_answers_at_once() {
+    local mount=100000 version=100000
     start
     stop
-    best=100000
     for _ in 1 2 3 4 5; do
-        from=$(date +%s%N)
-        appcontainer mount "$DEVICE" "$APP" "$MOUNT"
-        took=$((($(date +%s%N) - from) / 1000000))
-        [ $took -ge $best ] || best=$took
+        version=$(least "$version" appcontainer --version)
+        mount=$(least "$mount" appcontainer mount "$DEVICE" "$APP" "$MOUNT")
         stop
     done
-    echo "the fastest of five took $best ms"
-    # 100 ms on a machine that does nothing else; a test shares its own with others.
-    [ $best -lt 300 ] || fail "mount took $best ms"
+    echo "the fastest mount of five took $mount ms, the fastest --version $version ms"
+    [ "$mount" -lt $((20 * version + 60)) ] || fail "mount took $mount ms, --version $version ms"
 }
 
 case_status_never_starts_a_daemon() {
