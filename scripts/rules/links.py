@@ -26,7 +26,7 @@ ENTRY_CALL = re.compile(rf"\b({'|'.join(ENTRY_CALLS)})\(")
 
 # The modules that work inside a device, where a path from outside has no place.
 DEVICE_MODULES = {"BackingStore", "ContainerVolume", "DeviceLifecycle", "Purging"}
-BY_PATH = re.compile(r"\bHostPath\.(?!place\b|withAncestors\b|absolute\b)\w+|\bDescriptor\.open\w*\(path:")
+BY_PATH = re.compile(r"\bHostPath\.(?!place\b|newPlace\b|withAncestors\b|absolute\b)\w+|\bDescriptor\.open\w*\(path:")
 BY_PATH_PLACES = {
     # The device directory itself, as the user named it, and what lies around it.
     "BackingStore/DeviceDirectory", "BackingStore/DeviceDirectory+Erase", "BackingStore/DeviceOwner",
@@ -35,7 +35,7 @@ BY_PATH_PLACES = {
     "BackingStore/HostInstant", "BackingStore/HostProbe",
     # Files of the host that the user named.
     "DeviceLifecycle/BundleIntake", "DeviceLifecycle/DeliveryCopy", "DeviceLifecycle/DeliverySource",
-    "DeviceLifecycle/PasscodeFile",
+    "DeviceLifecycle/PasscodeFile", "DeviceLifecycle/StoredDevice+TemplateFile",
 }
 
 

@@ -61,7 +61,7 @@ extension StoredDevice {
             self.path = path
             do throws(SystemError) {
                 let absolute = try HostPath.absolute(path)
-                guard let place = HostPath.place(of: absolute) else { throw .isDirectory }
+                let place = try HostPath.newPlace(of: absolute)
                 // Now, and not behind gigabytes.
                 let directory = try Descriptor.openDirectory(byOwnLinks: place.directory)
                 guard try !directory.exists(place.name) else { throw .exists }

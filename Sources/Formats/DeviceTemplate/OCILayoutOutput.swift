@@ -34,7 +34,7 @@ public final class OCILayoutOutput {
         let occupied = Complaint(.fileExists, "\(path) is there already; name a directory that is to be made")
         do throws(SystemError) {
             let absolute = HostPath.withoutTrailingSlashes(try HostPath.absolute(path))
-            guard let place = HostPath.place(of: absolute) else { throw .exists }
+            let place = try HostPath.newPlace(of: absolute)
             // The longest possible names cannot be extended.
             let random = Entropy.bytes(8).hexadecimal
             let temporary = FileName(".\(place.name.text).\(random)") ?? FileName(".appcontainer-\(random)")!
@@ -44,7 +44,7 @@ public final class OCILayoutOutput {
             (root, blobs, layer) = try OCILayoutOutput.makeTree(temporary, in: parent)
             self.parent = parent
         } catch {
-            if error == .exists { throw occupied }
+            if error == .exists || error == .isDirectory { throw occupied }
             throw Complaint(named: error, doing: "cannot write \(path)")
         }
     }

@@ -69,6 +69,12 @@ import Testing
         try await Device.withTemporary { device in
             let socket = directory["further"]
             try await device.openControlSocket(at: socket, for: getuid())
+            for length in [200, 256] {
+                let long = directory[String(repeating: "0", count: length)]
+                await expect(kind: .badRequest, saying: "File name too long") {
+                    try await device.openControlSocket(at: long, for: getuid())
+                }
+            }
             let further = DeviceClient(socket: socket)
             #expect(try await further.status().device == device.path)
             await expect(kind: .notAllowed, saying: "is not for this control socket") {

@@ -106,7 +106,7 @@ seal {owned}/New.app --identity {work}/identity.pem | identity {work}/identity.p
 verify {owned}/New.app
 """
 # The exit codes that appcontainer(1) has; 1 is something unexpected that its line tells.
-CODES = {*range(65), 125}
+CODES = {*range(65), 125, 126, 127}
 
 
 def rows(world):

@@ -4,7 +4,8 @@
 # A device with a passcode, off, whose app has files of every kind.
 full_device() {
     start_protected
-    cp -R "$BASE/tree/usr/include/linux" "$DOCUMENTS/headers"
+    cp -R "$BASE/tree/usr/include/linux/netfilter" "$DOCUMENTS/headers"
+    cp "$BASE"/tree/usr/include/linux/{fs,ip,kvm}.h "$DOCUMENTS/headers"
     truncate -s 2G "$DOCUMENTS/sparse"
     ln "$DOCUMENTS/headers/fs.h" "$DOCUMENTS/hard"
     ln -s hard "$DOCUMENTS/link"
@@ -65,6 +66,8 @@ case_a_template_streams_through_a_pipe() {
     cat "$WORK/template" >"$WORK/pipe" &
     appcontainer import "$WORK/pipe" "$WORK/other"
     shows_the_same "$WORK/other"
+    appcontainer import <(cat "$WORK/template") "$WORK/substituted"
+    same "$(appcontainer check "$WORK/substituted")" whole "check"
     # A reader that goes away, and a writer that does.
     appcontainer export "$DEVICE" - | head -c 1000 >/dev/null || true
     complains 57 appcontainer import - "$WORK/cut" < <(head -c 100000 "$WORK/template")
@@ -145,6 +148,16 @@ rootcase_a_user_imports_the_template_of_root() {
     runuser -u "$TEST_USER" -- appcontainer export "$place/device" "$place/template" >/dev/null
     appcontainer import "$place/template" "$WORK/imported"
     same "$(find "$WORK/imported" ! -user root)" "" "files of another owner"
+    # A link of the user's leads root to no template, whomever it belongs to.
+    local target
+    for target in "$WORK/template" "$place/template" "$DEVICE"; do
+        runuser -u "$TEST_USER" -- ln -sfn "$target" "$place/link"
+        complains 52 appcontainer import "$place/link" "$WORK/other"
+        contains "$(cat "$WORK/.err")" "name $target if it is meant"
+    done
+    runuser -u "$TEST_USER" -- mkfifo "$place/pipe"
+    complains 52 appcontainer import "$place/pipe" "$WORK/other"
+    absent "$WORK/other"
     rm -r "$place"
     shows_the_same "$WORK/imported"
 }

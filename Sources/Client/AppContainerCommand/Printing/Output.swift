@@ -44,7 +44,7 @@ enum Output {
             // Pipes and devices are written to, not replaced.
             if place.isStream { return try place.open().append(bytes) }
             // A symbolic link is replaced itself: another user may have chosen its target.
-            guard let (directory, name) = HostPath.place(of: absolute) else { throw .isDirectory }
+            let (directory, name) = try HostPath.newPlace(of: absolute)
             let unfinished = try UnfinishedFile(in: directory, mode: place.mode ?? 0o644)
             try unfinished.file.descriptor.append(bytes)
             try unfinished.rename(to: name, mode: .replacing)

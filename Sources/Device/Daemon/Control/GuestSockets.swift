@@ -79,7 +79,7 @@ final class GuestSockets: Sendable {
 
     private static func place(of path: String) throws(Complaint) -> (SharedDescriptor, FileName) {
         try Complaint.wrapNamed("cannot listen at \(path)") { () throws(SystemError) in
-            guard let place = HostPath.place(of: path) else { throw .isDirectory }
+            let place = try HostPath.newPlace(of: path)
             return (SharedDescriptor(try Descriptor.openDirectory(path: place.directory)), place.name)
         }
     }

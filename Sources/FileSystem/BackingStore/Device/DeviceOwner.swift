@@ -1,8 +1,8 @@
 // The decision whose devices a process serves.
 
 import Glibc
-import Platform
-import SandboxModel
+public import Platform
+public import SandboxModel
 
 /// A device is served to its own user. Another user's device is refused unless the process names that user: the owner
 /// of a device can replace every file in it, between two calls too, and has its keys.
@@ -50,16 +50,23 @@ public enum DeviceOwner {
         }
     }
 
-    /// A link of another user leads the superuser to no device of his own: a command on a user's device would erase it.
-    private static func requireOwnPath(to device: borrowing Descriptor, at path: String) throws(Complaint) {
-        let opened = try Complaint.wrap("cannot look at \(path)") { () throws(SystemError) in
-            try HostPath.symbolicLinkTarget("/proc/self/fd/\(device.number)")
+    /// A link of another user leads the superuser to no device of his own, which a command on a user's device would
+    /// erase, and to no template, whose keys another device would have.
+    /// - Parameters:
+    ///   - opened: the path leads to it.
+    ///   - kind: of what was opened, for messages.
+    /// - Throws: ``Complaint`` of kind `foreignOwner`.
+    public static func requireOwnPath(
+        to opened: borrowing Descriptor, at path: String, kind: String = "a device of this user"
+    ) throws(Complaint) {
+        let place = try Complaint.wrap("cannot look at \(path)") { () throws(SystemError) in
+            try HostPath.symbolicLinkTarget("/proc/self/fd/\(opened.number)")
         }
-        guard ActingUser.leads(path, to: opened) else {
+        guard ActingUser.leads(path, to: place) else {
             throw Complaint(
                 .foreignOwner,
-                "\(path) leads to \(opened), a device of this user, by way of a directory or a link of somebody else; "
-                    + "name \(opened) if it is meant")
+                "\(path) leads to \(place), \(kind), by way of a directory or a link of somebody else; "
+                    + "name \(place) if it is meant")
         }
     }
 

@@ -53,9 +53,10 @@ extension Descriptor {
         try open(name, flags: platform_O_PATH)
     }
 
-    /// `open(2)` with `O_PATH | O_NOFOLLOW`. Follows every link of the path but the last.
-    public static func openNode(path: String) throws(SystemError) -> Descriptor {
-        try open(path: path, flags: platform_O_PATH | O_NOFOLLOW)
+    /// `open(2)` with `O_PATH`. Follows every link of the path but the last.
+    /// - Parameter following: whether the last is followed too.
+    public static func openNode(path: String, following: Bool = false) throws(SystemError) -> Descriptor {
+        try open(path: path, flags: platform_O_PATH | (following ? 0 : O_NOFOLLOW))
     }
 
     /// `open(2)` of /proc/self/fd/N: opens the same file again, with other access.

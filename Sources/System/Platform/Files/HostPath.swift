@@ -33,6 +33,14 @@ public enum HostPath {
         return (slash == absolute.startIndex ? "/" : String(absolute[..<slash]), name)
     }
 
+    /// ``place(of:)`` of a path at which something is to be made.
+    /// - Throws: EISDIR where there is no last name, ENAMETOOLONG where it is longer than any.
+    public static func newPlace(of absolute: String) throws(SystemError) -> (directory: String, name: FileName) {
+        if let place = place(of: absolute) { return place }
+        let length = lastSlash(in: absolute).map { absolute[$0...].utf8.count - 1 } ?? 0
+        throw length > FileName.maximumLength ? .nameTooLong : .isDirectory
+    }
+
     /// A resolved path, then its parents up to the root.
     public static func withAncestors(_ resolved: String) -> [String] {
         var paths = [resolved]

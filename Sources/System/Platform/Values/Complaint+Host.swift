@@ -27,11 +27,11 @@ extension Complaint {
     }
 
     /// The error of a call with a path that somebody has named: `notFound` for ENOENT and ENOTDIR, `badRequest` for
-    /// ENAMETOOLONG and ELOOP, which no path of a file has, and otherwise as ``init(_:doing:)``.
+    /// ENAMETOOLONG, ELOOP and EISDIR, which no path of a file has, and otherwise as ``init(_:doing:)``.
     public init(named error: SystemError, doing: String) {
         switch error.code {
         case ENOENT, ENOTDIR: self.init(.notFound, "\(doing): \(error.message)")
-        case ENAMETOOLONG, ELOOP: self.init(.badRequest, "\(doing): \(error.message)")
+        case ENAMETOOLONG, ELOOP, EISDIR: self.init(.badRequest, "\(doing): \(error.message)")
         default: self.init(error, doing: doing)
         }
     }

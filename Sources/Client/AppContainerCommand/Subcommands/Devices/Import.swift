@@ -3,7 +3,6 @@
 import ArgumentParser
 import DeviceLifecycle
 import DeviceTemplate
-import Glibc
 import Platform
 import SandboxModel
 
@@ -45,13 +44,7 @@ struct Import: AsyncParsableCommand {
     }
 
     private func input() throws(Complaint) -> (SharedDescriptor, name: String) {
-        guard file == "-" else {
-            do throws(SystemError) {
-                return (SharedDescriptor(try Descriptor.open(path: file, flags: O_RDONLY)), file)
-            } catch {
-                throw Complaint(named: error, doing: "cannot read \(file)")
-            }
-        }
+        guard file == "-" else { return (try StoredDevice.openTemplate(file), file) }
         return try Complaint.wrap("cannot read standard input") { () throws(SystemError) in
             (SharedDescriptor(try Terminal.input()), "standard input")
         }

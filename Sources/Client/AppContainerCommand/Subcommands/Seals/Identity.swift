@@ -50,7 +50,7 @@ private enum NewFile {
     static func make(at path: String, mode: mode_t, _ bytes: [UInt8]) throws(Complaint) {
         let file: Descriptor
         do throws(SystemError) {
-            guard let place = HostPath.place(of: try HostPath.absolute(path)) else { throw .isDirectory }
+            let place = try HostPath.newPlace(of: HostPath.absolute(path))
             file = try Descriptor.openDirectory(byOwnLinks: place.directory)
                 .open(place.name, flags: O_WRONLY | O_CREAT | O_EXCL, mode: mode)
         } catch {
