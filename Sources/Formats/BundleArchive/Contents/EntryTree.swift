@@ -42,7 +42,8 @@ struct EntryTree {
             names.append(nodes[node].name)
             node = nodes[node].parent
         }
-        return names.reversed()
+        names.reverse()
+        return names
     }
 
     /// The path of a node, for messages.

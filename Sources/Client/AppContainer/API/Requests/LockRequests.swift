@@ -74,11 +74,13 @@ public struct PasscodeRequest: ControlRequest {
     }
 
     public func check() throws(DeviceError) {
-        for (passcode, name, isNeeded) in [(old, "old", action != .set), (new, "new", action != .remove)] {
-            guard (passcode != nil) != isNeeded else { continue }
-            throw DeviceError(
-                .badRequest, "passcode: \(action.rawValue) \(isNeeded ? "needs" : "takes no") \"\(name)\"")
-        }
+        try check(old, "old", isNeeded: action != .set)
+        try check(new, "new", isNeeded: action != .remove)
         if let new { try requireOneLine(new, "passcode") }
+    }
+
+    private func check(_ passcode: String?, _ name: String, isNeeded: Bool) throws(DeviceError) {
+        guard (passcode != nil) != isNeeded else { return }
+        throw DeviceError(.badRequest, "passcode: \(action.rawValue) \(isNeeded ? "needs" : "takes no") \"\(name)\"")
     }
 }
