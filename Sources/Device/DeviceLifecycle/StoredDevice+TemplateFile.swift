@@ -26,7 +26,7 @@ extension StoredDevice {
         let place = try Complaint.wrap("cannot look at \(path)") { () throws(SystemError) in
             try HostPath.symbolicLinkTarget("/proc/self/fd/\(number)")
         }
-        // That of a shell's pipe is none.
+        // A shell's pipe has no path.
         guard place.hasPrefix("/") else { return }
         try DeviceOwner.requireOwnPath(to: found, at: path, kind: "which lies elsewhere")
         let status = try Complaint.wrap("cannot look at \(path)") { () throws(SystemError) in try found.status() }

@@ -214,7 +214,6 @@ def traced(*arguments):
         return done.stdout, [line for line in lines if " resumed>" not in line]
 
 
-
 bash_is_left_as_it_was()
 for name in ("bash", "zsh", "fish"):
     interactive(name)
